@@ -26,7 +26,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine, get_posterior, has_stopped_early
 from thali._model.references import Cite
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import format_estimate, phrase
@@ -153,7 +152,7 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     """Return draws of all weights, (n_draws, n_weights), with classes and columns."""
     # The weights are coefficients of a sparse logit; a fit without draws has none.
     if model._posterior is not None:
-        weights = get_posterior(model).draws[model._learned]
+        weights = model._view.draws[model._learned]
         draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])
         return (
             draws,
@@ -168,7 +167,7 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
         )
     column_names = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
     return (
-        get_engine(model).sample_relative_weights(model, _DRAWS),
+        model._engine.sample_relative_weights(model, _DRAWS),
         list(model.classes_),
         list(column_names),
     )
@@ -240,7 +239,7 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
         settings.random_seed,
     ):
         return stored_scores
-    if not settings.folds or settings.rows is None or has_stopped_early(model):
+    if not settings.folds or settings.rows is None or model._interrupted_:
         return None
     cores = settings.cores
     if model._posterior is None:  # such a fit is too short for a process
@@ -303,7 +302,7 @@ def weights(model: "PlackettLuceRegression", settings: AnswerSettings) -> Findin
     shown_table = table[table["weight"] >= _MIN_SHOWN]  # smaller weights round to zero
     n_weights = model.weights_.size
     sentence_key = "weights.means"
-    if get_engine(model).is_point:
+    if model._engine.is_point:
         sentence_key = "weights.some"
         if len(table) == n_weights:
             sentence_key = "weights.all"
@@ -328,7 +327,7 @@ def coefficients(model: "SparseMultinomialLogit", settings: AnswerSettings) -> F
         scale_text = ENGLISH["coef.standard"]
     sentence_key = "coef.all"
     count_texts = {}
-    if get_engine(model).is_point:
+    if model._engine.is_point:
         sentence_key = "coef.some"
         count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
     title = phrase(
@@ -390,7 +389,7 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
     if model._posterior is not None:
         return [*sentences, _format_likelihood_draws(model, ci)]
     likelihood_text = f"{model.log_likelihood_:.3f}"
-    if not get_engine(model).is_point:
+    if not model._engine.is_point:
         return [
             *sentences,
             phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}"),
@@ -409,7 +408,7 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
 def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
     """Return sentences on prior scales and log-likelihood (sparse logit)."""
     if model.prior == "horseshoe":
-        draws = get_posterior(model).draws
+        draws = model._view.draws
         tau = format_estimate(np.log(draws["tau"].to_numpy()), ci)
         slab = format_estimate(draws["slab"].to_numpy(), ci)
         sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
@@ -434,20 +433,20 @@ def _format_eta(model: "SparseMultinomialLogit", ci: float) -> Text:
     return phrase(
         ENGLISH,
         "rate.learned",
-        value=format_estimate(get_posterior(model).draws["eta"].to_numpy(), ci),
+        value=format_estimate(model._view.draws["eta"].to_numpy(), ci),
     )
 
 
 def _read_fixed_eta(model: "SparseMultinomialLogit") -> float | None:
     """Return the value at which eta is fixed; None if it is learned."""
-    if model.eta is None and get_engine(model).is_point:
+    if model.eta is None and model._engine.is_point:
         return model.shape / model.rate  # the prior mean, at which the mode is found
     return model.eta
 
 
 def _format_likelihood_draws(model: "Classifier", ci: float) -> Text:
     """Return a sentence on mean and interval of the log-likelihood."""
-    draws = get_posterior(model).log_likelihood
+    draws = model._view.log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
         for statistic in (draws.mean(), *compute_interval(draws, ci, axis=None))
@@ -466,7 +465,7 @@ def _format_shape(model: "PlackettLuceRegression", ci: float) -> Text:
     low_text, high_text = (f"{end:g}" for end in model.a_range)
     shape_text = format_number(model.a_)
     if model._posterior is not None:
-        shape_text = format_estimate(get_posterior(model).draws["a"].to_numpy(), ci)
+        shape_text = format_estimate(model._view.draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=shape_text, low=low_text, high=high_text)
 
 
@@ -482,7 +481,7 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
     log_probabilities = tree["log_likelihood"]["label"]
-    class_codes = get_posterior(model).observed["label"].to_numpy()
+    class_codes = model._view.observed["label"].to_numpy()
     mean_probabilities = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
     by_probability = np.argsort(mean_probabilities, kind="stable")
     columns = {
@@ -508,7 +507,7 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     """Return methods sentences about the classifier."""
     if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
-    if get_engine(model).is_point:
+    if model._engine.is_point:
         eta = _read_fixed_eta(model)
         assert eta is not None
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)

@@ -20,7 +20,6 @@ from thali._inference.threads_and_processes import has_workers, run_all
 from thali._inference.user_warnings import warn
 from thali._labels import shorten
 from thali._model.evidence_arguments import EvidenceRun, check_fitted_data
-from thali._model.fitted_models import get_engine
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.model_files import decode_object, encode_arrays, encode_object
 from thali._posterior.log_evidence import LogEvidence
@@ -181,7 +180,7 @@ def _compute_evidence(task: EvidenceTask) -> Record:
 
 def has_evidence(model: MarkovChainModel) -> bool:
     """Return whether `log_evidence` is implemented for a model."""
-    return isinstance(model, MarkovChainModel) and get_engine(model).has_evidence
+    return isinstance(model, MarkovChainModel) and model._engine.has_evidence
 
 
 def _check_model(model_name: str, model: MarkovChainModel, data: Any) -> None:

@@ -18,7 +18,6 @@ from thali._inference.resumable_tasks import Batch, Record
 from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings, warn
 from thali._labels import list_names
-from thali._model.fitted_models import has_stopped_early
 from thali._model.model_files import encode_arrays
 from thali._model.model_spec import MODEL
 from thali._model.registry import find_spec
@@ -79,7 +78,7 @@ def run(task: HeldOutFit) -> dict[Any, Any]:
                 if name in parameters
             }
             model.fit(*task.splitter.select_training_data(task.part), **fit_arguments)
-            if find_spec(model) is not None and has_stopped_early(model):
+            if find_spec(model) is not None and model._interrupted_:
                 raise KeyboardInterrupt
             scores = task.scorer.score(model, task.splitter.select_held_out_data(task.part))
     except Exception as error:  # a failure must not end the other fits

@@ -13,7 +13,6 @@ from thali._inference.index_arithmetic import argsort_descending, part_bounds, p
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label
-from thali._model.fitted_models import get_engine, get_posterior
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 from thali._printed_result import PrintedResult
 from thali.errors import Argument, ArgumentError
@@ -450,11 +449,11 @@ def _draw_log_worths(
         return np.log(rng.gamma(1.0, size=(n_studies, len(labels))))
     if isinstance(prior, EliminationByAspects | BradleyTerryLuce):
         if isinstance(prior, BradleyTerryLuce):
-            draws = get_engine(prior).get_draws(prior)
+            draws = prior._draws
             known_labels = draws.labels
             log_worths = draws.log_worths
         elif prior.aspects == "unique":
-            posterior = get_posterior(prior)
+            posterior = prior._view
             known_labels = posterior.labels
             log_worths = np.log(posterior.unique.reshape(-1, len(known_labels)))
         else:

@@ -28,7 +28,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_fit_data, get_posterior
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
@@ -110,7 +109,7 @@ def report_values(model: "NonnegativeDimensions", settings: AnswerSettings) -> F
 @finding("similarity", "Fitted similarities", (FILES,))
 def report_similarity(model: "NonnegativeDimensions", settings: AnswerSettings) -> Finding | None:
     """Report the similarity of all pairs; None if there are too many."""
-    if len(get_posterior(model).labels) > MAX_SIMILARITIES:
+    if len(model._view.labels) > MAX_SIMILARITIES:
         return None
     return Finding(title=ENGLISH["similarity"], table=model.similarity())
 
@@ -118,11 +117,11 @@ def report_similarity(model: "NonnegativeDimensions", settings: AnswerSettings) 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def report_check(model: "NonnegativeDimensions", settings: AnswerSettings) -> Finding | None:
     """Report observed answers or similarities against their predictive intervals."""
-    if get_fit_data(model) is None:
+    if model._get_fit_data() is None:
         return None
     check_table = model.check(settings.random_seed, settings.ci)
     title = ENGLISH["check.similarities"]
-    if get_posterior(model).data_kind == TRIPLETS:
+    if model._view.data_kind == TRIPLETS:
         title = ENGLISH["check"]
     picture = Picture("check", title, check_table)
     sentence = describe_check(check_table)
@@ -132,7 +131,7 @@ def report_check(model: "NonnegativeDimensions", settings: AnswerSettings) -> Fi
 def describe_model(model: "NonnegativeDimensions") -> tuple[Text, ...]:
     """Return sentences about the model for a paper's methods section."""
     rule = phrase(ENGLISH, "rule.similarities")
-    if get_posterior(model).data_kind == TRIPLETS:
+    if model._view.data_kind == TRIPLETS:
         lapse = f"{model.lapse:g}"
         rule = phrase(ENGLISH, "rule.triplets", source=Cite("zheng2019"), lapse=lapse)
     prior: Text = ENGLISH["prior.learned"]
@@ -147,7 +146,7 @@ def list_makers(
 ) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
     makers = report_dimensions, report_values, report_similarity
-    if get_posterior(model).n_draws == 1:  # a ready-made embedding
+    if model._view.n_draws == 1:  # a ready-made embedding
         return makers
     return (
         make_question_maker(lambda model: ENGLISH["asked"]),

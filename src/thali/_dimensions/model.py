@@ -18,7 +18,6 @@ from thali._labels import check_labels, format_plural
 from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
 from thali._model.default_models import MIN_ANSWERS_PER_OBJECT, has_few_answers
-from thali._model.fitted_models import get_fit_data, get_posterior, require_fit
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
 from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
 from thali._model.markov_chain_model import MarkovChainModel
@@ -74,7 +73,7 @@ PAIR_SECONDS, UPDATE_SECONDS = 0.8e-9, 7e-9  # per dimension: of a pair, of an o
 
 def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError unless the model was fitted to triplets."""
-    posterior = get_posterior(model)
+    posterior = model._view
     if posterior.data_kind != TRIPLETS:
         raise ArgumentError(
             f"{name} requires a model fitted to {TRIPLETS}; this model was fitted to"
@@ -84,8 +83,8 @@ def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
 
 def require_fit_data(model: "NonnegativeDimensions", name: str) -> None:
     """Raise ArgumentError if the model has no data, as one from an embedding."""
-    require_fit(model)
-    if get_fit_data(model) is None:
+    model._require_fitted()
+    if model._get_fit_data() is None:
         raise ArgumentError(f"{name} requires the data of the fit, which this model does not have.")
 
 
@@ -124,7 +123,7 @@ class DimensionEngine(ChainEngine):
 
     def convergence(self, model: "NonnegativeDimensions") -> ConvergenceCheck:
         """Return whether restarts differ little about similarities, compared with the draws."""
-        posterior = get_posterior(model)
+        posterior = model._view
         n_chains, n_draws = posterior.shape
         facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
         if n_chains == 1:

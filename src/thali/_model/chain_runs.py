@@ -42,7 +42,6 @@ from thali.errors import (
     Setting,
 )
 
-from .fitted_models import get_engine
 from .fitting_methods import Forecast, Job
 from .model_files import compute_digest, describe_model
 
@@ -371,7 +370,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Return the next number of draws and start of the chains; None if the fit is finished."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        convergence = get_engine(model).check_chains(model)
+        convergence = model._engine.check_chains(model)
         if self._is_settled(convergence):
             return None
         n_sweeps = sum(chain.sweeps for chain in chains)

@@ -33,7 +33,6 @@ from .finding import (
     finding,
 )
 from .finding_settings import AnswerSettings
-from .fitted_models import get_posterior
 from .predictive_check import describe_check
 from .references import Cite
 from .sentence_templates import phrase
@@ -204,7 +203,7 @@ def describe_ties(prior: str = "") -> Text:
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report option scores from 0 to 100, of each group if there are several."""
-    if get_posterior(model).best_worst is None and settings.none is None:
+    if model._view.best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")

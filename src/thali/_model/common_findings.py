@@ -24,7 +24,6 @@ from .finding import (
     finding,
 )
 from .finding_settings import AnswerSettings
-from .fitted_models import get_posterior
 from .references import Cite
 from .registry import find_spec
 from .sentence_templates import phrase
@@ -66,7 +65,7 @@ _TRACE = "trace"
 
 def has_draws(model: "SampledModel") -> bool:
     """Return whether the fit has at least two posterior draws."""
-    return model._posterior is not None and get_posterior(model).n_draws > 1
+    return model._posterior is not None and model._view.n_draws > 1
 
 
 @finding("data", "Description of the data", READ, chapter=DATA)
@@ -176,7 +175,7 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Return sentences for a paper on chains, draws and software versions."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
-    dimension_sizes = get_posterior(model).draws.sizes
+    dimension_sizes = model._view.draws.sizes
     facts = model.convergence().facts
     return (
         phrase(

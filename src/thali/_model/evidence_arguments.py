@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._argument_checks import check_integer
 from thali.errors import ArgumentError, InPython
 
-from .fitted_models import has_stopped_early
 from .model_files import compute_digest
 
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ def build_evidence_run(
 
 def check_finished(model: "MarkovChainModel") -> None:
     """Raise if the fit was stopped before all its draws."""
-    if has_stopped_early(model):
+    if model._interrupted_:
         raise ArgumentError(
             "The fit was stopped early, so the evidence of the model is not available yet; finish"
             " the fit",

@@ -19,8 +19,6 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from .fitted_models import compute_once, get_posterior, has_stopped_early
-
 if TYPE_CHECKING:
     from thali._inference.markov_chains import Run
     from thali._inference.progress_display import Progress
@@ -110,8 +108,8 @@ class SamplingEngine(Engine):
 
     def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         """Yield a warning for an interrupted run, and one for chains that disagree."""
-        if has_stopped_early(model):
-            draws_text = str(get_posterior(model).shape[1])
+        if model._interrupted_:
+            draws_text = str(model._view.shape[1])
             if job.draws is not None:
                 draws_text = f"{draws_text} of {job.draws}"
             yield InterruptedWarning(f"Stopped early; {draws_text} draws per chain were kept.")
@@ -133,9 +131,9 @@ class SamplingEngine(Engine):
         """Return numbers of chains and draws, and the most important summary rows."""
         from thali._posterior.summary_table import format_main_rows
 
-        n_chains, n_draws = get_posterior(model).shape
+        n_chains, n_draws = model._view.shape
         draws_text = f"{format_plural(n_chains, 'chain')} of {format_plural(n_draws, 'draw')}"
-        if has_stopped_early(model):
+        if model._interrupted_:
             draws_text += ", stopped early"
         return ("draws", draws_text), *format_main_rows(model.summary())
 
@@ -144,8 +142,8 @@ class SamplingEngine(Engine):
         from thali._posterior.summary_table import build_summary
 
         model._require_posterior()
-        return compute_once(
-            model, ("summary", ci), lambda: build_summary(model._get_quantities(), ci)
+        return model._compute_once(
+            ("summary", ci), lambda: build_summary(model._get_quantities(), ci)
         ).copy()
 
 
@@ -175,7 +173,7 @@ class RespondentChainEngine(ChainEngine):
     def convergence(self, model: Any) -> "ConvergenceCheck":
         """Return the convergence check with a warning about dependent respondents."""
         check = self.check_chains(model)
-        dependence = get_posterior(model).dependence
+        dependence = model._view.dependence
         if dependence is None:
             return check
         return replace(check, people=dependence.warning)

@@ -12,7 +12,6 @@ from thali._inference.random_seeds import RandomSeed, format_seed_setting
 from thali.errors import ArgumentError, Setting
 
 from .base import Job, Model, SampledModel
-from .fitted_models import get_engine, require_fit
 from .fitting_methods import CHAINS, Engine
 from .method_requirements import require_draws, requires
 
@@ -28,15 +27,15 @@ if TYPE_CHECKING:
 
 def require_stored_chains(model: Model, name: str) -> None:
     """Raise if the fit does not store the chain states that `continue_fit` needs."""
-    require_fit(model)
-    get_engine(model).check_continuable()
+    model._require_fitted()
+    model._engine.check_continuable()
     if "_state_" not in vars(model):
         raise ArgumentError(f"{name} requires a fit with posterior draws; this fit has none.")
 
 
 def require_prior(model: Model, name: str) -> None:
     """Raise ArgumentError if the fitting method has no prior to draw from."""
-    if not get_engine(model).has_prior:
+    if not model._engine.has_prior:
         if not model._method:
             raise ArgumentError(
                 f"{name} requires a prior that can be sampled; {type(model).__name__} has none."

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from thali.errors import ArgumentError, NotFittedError, Setting, ThaliError
 
-from .fitted_models import require_fit
-
 if TYPE_CHECKING:
     from .base import Model, SampledModel
 
@@ -67,7 +65,7 @@ def require_draws(model: "SampledModel", name: str) -> None:
 
 def require_maximum_likelihood(model: "Model", name: str) -> None:
     """Raise if the model was not fitted by maximum likelihood."""
-    require_fit(model)
+    model._require_fitted()
     if "_estimates_" not in vars(model):
         raise NotFittedError(
             "Estimates by maximum likelihood require ",

@@ -13,8 +13,6 @@ from thali._posterior.datatree_files import check_predictive_size
 from thali._posterior.posterior_tree import LATENT, Posterior
 from thali.errors import DataError
 
-from .fitted_models import get_posterior
-
 if TYPE_CHECKING:
     import xarray
 
@@ -62,7 +60,7 @@ def add_replicates(
     """Return the posterior's DataTree with simulated data, group posterior_predictive."""
     import xarray as xr
 
-    posterior = get_posterior(model)
+    posterior = model._view
     observed = posterior.observed
     observed_by_name = model._build_observed(*design)
     is_same = (

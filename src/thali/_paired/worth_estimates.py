@@ -8,7 +8,6 @@ from thali._inference.numerics.ranks import fit_descending_means, sort_descendin
 from thali._inference.progress_display import Progress
 from thali._inference.random_seeds import build_generator
 from thali._inference.user_warnings import silence_warnings
-from thali._model.fitted_models import get_engine, get_posterior
 from thali._people.people_argument import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import CERTAIN
@@ -157,8 +156,8 @@ def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool
     model = BradleyTerryLuce(spread=settings.spread, lapse=settings.lapse, people=settings.people)
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=settings.random_seed, progressbar=progressbar)
-    draws = get_engine(model).get_draws(model)
-    people = get_posterior(model).dependence
+    draws = model._draws
+    people = model._view.dependence
     convergence = model.convergence()
     nu = draws.nu
     if nu is None:

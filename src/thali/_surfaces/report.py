@@ -16,7 +16,6 @@ from thali._model import printed_table_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
 from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._model.fitted_models import get_fit_data, require_fit
 from thali._paired import leaderboard_report
 from thali._paired.leaderboard_findings import build_board_findings
 from thali._paired.leaderboard_result import Leaderboard
@@ -168,7 +167,7 @@ def render_report(
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
     if isinstance(subject, Model):
-        require_fit(subject)
+        subject._require_fitted()
     findings = compute_findings(subject, settings)
     run_facts = ()
     date = ""
@@ -187,7 +186,9 @@ def render_report(
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
-        return subject._build_findings(subject._complete_settings(get_fit_data(subject), settings))
+        return subject._build_findings(
+            subject._complete_settings(subject._get_fit_data(), settings)
+        )
     return findings(subject)
 
 

@@ -11,7 +11,6 @@ from thali._comparison.held_out_fits import ignore_sigint
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings
-from thali._model.fitted_models import get_engine, has_stopped_early
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.simulated_data import draw_prior
 from thali._object_descriptions import Description, PrintedObject
@@ -237,7 +236,7 @@ def calibrate(
     """
     from thali._inference.progress_display import Progress
 
-    if not (isinstance(model, MarkovChainModel) and get_engine(model).has_prior):
+    if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
     n = check_integer("n", n, 2)
     if cores is not None:
@@ -301,7 +300,7 @@ def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.main_process), silence_warnings():
         tree = model._refit_posterior(task.data, seed, task.settings)
-    if has_stopped_early(model):
+    if model._interrupted_:
         raise KeyboardInterrupt
     draws_by_quantity = collect_quantities(
         *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)

@@ -13,7 +13,6 @@ from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import ChainFit
 from thali._model.covariate_effects import coefficient_name, tabulate_effects
-from thali._model.fitted_models import compute_once, get_posterior, require_fit
 from thali._model.fitting_methods import (
     Engine,
     PreparedFit,
@@ -63,13 +62,13 @@ class WorthsEngine(Engine):
 
     def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters, cached."""
-        require_fit(model)
-        return compute_once(model, "draws", lambda: self.build_draws(model))
+        model._require_fitted()
+        return model._compute_once("draws", lambda: self.build_draws(model))
 
     def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws over which predictions are averaged, cached."""
-        require_fit(model)
-        return compute_once(model, "means", lambda: self.build_prediction_draws(model))
+        model._require_fitted()
+        return model._compute_once("means", lambda: self.build_prediction_draws(model))
 
     def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
@@ -81,7 +80,7 @@ class WorthsEngine(Engine):
 
     def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
         """Return the standard deviation of log worths around effects of covariates, (draws,)."""
-        return get_posterior(model).draws["spread"].values.ravel()
+        return model._view.draws["spread"].values.ravel()
 
     def draw_new_respondents(
         self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
@@ -95,7 +94,7 @@ class WorthsEngine(Engine):
         The spread and the log-likelihood are judged separately.
         """
         compared_pairs = None
-        posterior = get_posterior(model)
+        posterior = model._view
         if posterior.data_kind == PAIRS:
             compared_pairs = posterior.pairs
         return self.get_draws(model).get_quantities(compared_pairs)
@@ -156,7 +155,7 @@ class WorthsEngine(Engine):
         self, model: "BradleyTerryLuce", problem: Any, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
-        return simulate_replicates(problem, self.get_draws(model), get_posterior(model).shape, rng)
+        return simulate_replicates(problem, self.get_draws(model), model._view.shape, rng)
 
 
 class WorthFit(ChainFit[Any]):
@@ -246,7 +245,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
 
     def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Return the draws of log worths and other parameters."""
-        return read_worth_draws(get_posterior(model))
+        return read_worth_draws(model._view)
 
 
 def read_worth_draws(view: "Posterior") -> WorthDraws:
@@ -412,7 +411,7 @@ class WorthMaximumEngine(WorthsEngine):
 
 def get_worth_estimates(model: "BradleyTerryLuce") -> EstimatedWorths:
     """Return the maximum-likelihood estimates of a fit; raise before `fit`."""
-    require_fit(model)
+    model._require_fitted()
     return model._estimates_
 
 

@@ -37,7 +37,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine, get_fit_data, get_posterior
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
@@ -88,7 +87,7 @@ _NAMED = 3
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
-    if get_engine(model).draws:
+    if model._engine.draws:
         return MAKERS
     return ESTIMATES
 
@@ -103,7 +102,7 @@ def report_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 
 def has_score_finding(model: "BradleyTerryLuce", settings: AnswerSettings) -> bool:
     """Return whether scores are reported: for best-worst data, or with a none option."""
-    return get_fit_data(model).worst is not None or settings.none is not None
+    return model._get_fit_data().worst is not None or settings.none is not None
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
@@ -140,7 +139,7 @@ def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 @finding("reliability", "Reliability")
 def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report the reliability of the estimates; None for two options."""
-    data = get_fit_data(model)
+    data = model._get_fit_data()
     if data.n_options < 3:
         return None
     problem = model._build_problem(data)
@@ -152,7 +151,7 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             *split_by_respondent(problem.converted_data, problem.density),
             settings.random_seed,
         )
-    draws = get_engine(model).get_draws(model)
+    draws = model._draws
     return describe_reliability(
         tabulate_reliability(draws.log_worths, halves, settings.ci), "estimates"
     )
@@ -161,7 +160,7 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def report_covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report effects of covariates."""
-    draws = get_engine(model).get_prediction_draws(model)
+    draws = model._prediction_draws
     if not draws.covariates:
         return None
     effects_table = model.covariate_effects(settings.ci)
@@ -210,7 +209,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 def _find_dependence(model: "BradleyTerryLuce") -> Dependence | None:
     """Return how repeated answers of a respondent were treated; None if respondents are unknown."""
     if has_draws(model):
-        return get_posterior(model).dependence
+        return model._view.dependence
     return get_worth_estimates(model).people
 
 
@@ -226,14 +225,14 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *sentences,
         phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
-        *describe_dependence(get_posterior(model).dependence),
+        *describe_dependence(model._view.dependence),
     )
 
 
 def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about the probability of answers given worths."""
     source = Cite("bradley1952", "luce1959", inside=True)
-    data = get_fit_data(model)
+    data = model._get_fit_data()
     prior = ENGLISH["methods.learned"]
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
@@ -249,7 +248,7 @@ def _describe_best_worst(
     model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ties: str
 ) -> list[Text]:
     """Return methods sentences about best-worst choices or ties; [] without."""
-    draws = get_engine(model).get_prediction_draws(model)
+    draws = model._prediction_draws
     if data.worst is not None:
         return [describe_best_worst(draws.rule)]
     if draws.nu is None:
@@ -259,7 +258,7 @@ def _describe_best_worst(
 
 def _describe_covariates(model: "BradleyTerryLuce", chapter: str) -> list[Text]:
     """Return methods sentences about covariates of comparisons and of options; [] without."""
-    draws = get_engine(model).get_prediction_draws(model)
+    draws = model._prediction_draws
     sentences = []
     for templates, key, is_described in (
         (COMMON, "covariates", ~draws.is_of_options),
@@ -274,7 +273,7 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _describe_best_worst(model, get_fit_data(model), "")
+    sentences += _describe_best_worst(model, model._get_fit_data(), "")
     sentences += _describe_covariates(model, "ml.methods")
     errors_phrase = describe_errors(get_worth_estimates(model).people)
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))

@@ -17,7 +17,6 @@ from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten, suggest
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
-from thali._model.fitted_models import get_posterior, require_fit
 from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.markov_chain_model import MarkovChainModel, require_stored_chains
 from thali._model.maximum_likelihood_results import MaximumLikelihoodResults
@@ -74,14 +73,14 @@ if TYPE_CHECKING:
 
 def require_distinguished_respondents(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless respondents have own worths or latent classes."""
-    require_fit(model)
+    model._require_fitted()
     if not isinstance(model.people, Individuals | LatentClasses):
         raise respondents_required_error(name, "worths")
 
 
 def require_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError if the fit has no groups of respondents."""
-    require_fit(model)
+    model._require_fitted()
     if not isinstance(model.people, Groups):
         raise ArgumentError(
             f"{name} requires several groups of respondents; refit with ",
@@ -92,7 +91,7 @@ def require_groups(model: "BradleyTerryLuce", name: str) -> None:
 
 def require_several_groups(model: "BradleyTerryLuce", name: str) -> None:
     """Raise ArgumentError unless the fit has several groups."""
-    if len(get_posterior(model).groups) < 2:
+    if len(model._view.groups) < 2:
         raise ArgumentError(
             f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
         )

@@ -35,7 +35,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine, get_posterior
 from thali._model.pair_quantities import space_indices
 from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
@@ -79,7 +78,7 @@ def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataF
     """Return a table of observed and predicted similarities, at most 2,000 pairs."""
     from thali._exportable_table import Table
 
-    posterior = get_posterior(model)
+    posterior = model._view
     similarities = posterior.similarities
     labels = posterior.labels
     pair_indices = space_indices(similarities.size, MAX_PAIRS)
@@ -132,7 +131,7 @@ _INTERVAL_COLUMNS = [
 
 def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings of a fit."""
-    if get_engine(model).is_point:
+    if model._engine.is_point:
         return POINT_FINDINGS
     membership_maker = membership
     if _choose_similar(model, settings) is None:
@@ -142,12 +141,12 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
 
 def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
     """Return the findings and sentences specific to similarities or triplets."""
-    return _FACTS_BY_DATA_KIND[get_posterior(model).data_kind]
+    return _FACTS_BY_DATA_KIND[model._view.data_kind]
 
 
 def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
     """Return the Jaccard index at which features merge; None without merging."""
-    return choose_similar(get_posterior(model).n_options, settings.similar)
+    return choose_similar(model._view.n_options, settings.similar)
 
 
 @finding("features", "Shared features", ON_SCREEN)
@@ -159,7 +158,7 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         notes += (
             describe_tree_positions(model, model.get_params()["features"], "feature", "objects"),
         )
-    posterior = get_posterior(model)
+    posterior = model._view
     n_shared = posterior.n_shared_features
     if (
         posterior.sigma is not None
@@ -187,7 +186,7 @@ def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) ->
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the posterior of the number of features, used and overall."""
-    posterior = get_posterior(model)
+    posterior = model._view
     n_shared = posterior.n_counted
     n_all = posterior.n_features
     shared_finding = build_number_finding(
@@ -208,7 +207,7 @@ def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     sentence = describe_variance(
         fitted_estimate.variance_accounted_for(),
         "additive.explained",
-        get_posterior(model).reliability,
+        model._view.reliability,
         whose=subject_text,
     )
     title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
@@ -358,7 +357,7 @@ def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Tex
     """Return a sentence about sigma: its value, and whether fixed or learned."""
     unit_noun = ENGLISH["additive.sigma.similarity"]
     scale_note = ""
-    posterior = get_posterior(model)
+    posterior = model._view
     if (posterior.judgements != 1).any():
         unit_noun = ENGLISH["additive.sigma.judgement"]
         scale_note = ENGLISH["additive.sigma.several"]
@@ -399,7 +398,7 @@ def _describe_weight_prior(model: "AdditiveClustering") -> Text:
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the temperatures and their swap rates."""
-    posterior = get_posterior(model)
+    posterior = model._view
     stats = posterior.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
@@ -451,7 +450,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
 @finding("parameters", "Other estimates", chapter=STATISTICS)
 def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Report the constant, variance accounted for and log-likelihood of a point estimate."""
-    log_likelihood_text = f"{get_posterior(model).log_likelihood[0, 0]:.3f}"
+    log_likelihood_text = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
             *_get_kind_facts(model).describe_fit(model),
@@ -464,9 +463,7 @@ def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
     """Return sentences about the constant, variance accounted for and sigma."""
     notes: list[Text] = []
     if model.constant:
-        notes.append(
-            phrase(ENGLISH, "additive.constant", value=f"{get_posterior(model).constant[0]:.3f}")
-        )
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
     return [
         *notes,
         describe_variance(model.estimate().variance_accounted_for(), "additive.variance"),
@@ -519,7 +516,7 @@ def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tupl
     if model.constant:
         sentence_key = "additive.methods.constant"
     rule_sentence = phrase(ENGLISH, sentence_key, source=Cite("shepard1979"))
-    sigma = get_posterior(model).sigma
+    sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule_sentence, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     source_note = ""

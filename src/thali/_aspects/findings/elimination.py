@@ -33,7 +33,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_percent
@@ -67,7 +66,7 @@ def list_makers(
 
 def has_no_shared_aspects(model: "EliminationByAspects") -> bool:
     """Return whether no draw has an aspect besides the unique ones."""
-    return not get_posterior(model).n_features.any()
+    return not model._view.n_features.any()
 
 
 def _describe_question(model: "EliminationByAspects") -> Text:
@@ -92,7 +91,7 @@ def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding 
         notes += (describe_tree_positions(model, model.aspects, "aspect", "options"),)
     if (
         len(aspects_table)
-        and aspects_table["members"].map(len).isin([1, get_posterior(model).n_options]).any()
+        and aspects_table["members"].map(len).isin([1, model._view.n_options]).any()
     ):
         notes += (ENGLISH["elimination.silent"],)
     return build_features_finding(model, aspects_table, "aspect", notes)
@@ -103,7 +102,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """Report the number of latent aspects; None if the model has only unique aspects."""
     if has_only_unique_aspects(model):
         return None
-    posterior = get_posterior(model)
+    posterior = model._view
     if not model.unique:
         return build_number_finding(
             model, posterior.n_features, "aspect", "latent aspects", settings.ci
@@ -153,14 +152,14 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Report observed proportions and predicted probabilities."""
-    require_choices(get_posterior(model), "The prediction")
+    require_choices(model._view, "The prediction")
     return build_prediction_finding(model._data_results.predictions(settings.ci))
 
 
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """Report the share of weight that options have in common; None without shared aspects."""
-    n_options = get_posterior(model).n_options
+    n_options = model._view.n_options
     if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n_options <= MAX_RANKED:
         return None
     similarity_table = model.option_similarity()
@@ -188,7 +187,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         if name in summary_rows.index
     ]
     return Finding(
-        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{get_posterior(model).lapse:g}"))
+        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._view.lapse:g}"))
     )
 
 
@@ -197,7 +196,7 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about elimination by aspects."""
-    lapse_sentence = phrase(ENGLISH, "methods.lapse", lapse=f"{get_posterior(model).lapse:g}")
+    lapse_sentence = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
     last_sentences = (
         *_describe_ties(model),
         *_describe_covariates(model),
@@ -230,7 +229,7 @@ def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, .
 
 def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
     """Return methods sentences about the prior of ties; () without ties."""
-    if get_posterior(model).tie is None:
+    if model._view.tie is None:
         return ()
     return (describe_ties(ENGLISH["methods.ties.prior"]),)
 

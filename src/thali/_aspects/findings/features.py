@@ -8,7 +8,6 @@ import numpy as np
 from thali._labels import format_plural, list_names
 from thali._model.finding import FULL, Brief, Finding, Picture, Text, finding
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval
@@ -37,7 +36,7 @@ _NAMES = ("aspect", "feature")  # columns with the names of given features
 
 def read_labels(model: "LatentFeatures") -> list[str]:
     """Return the labels of the fitted options or objects."""
-    return get_posterior(model).labels
+    return model._view.labels
 
 
 def describe_variance(
@@ -216,9 +215,7 @@ def format_for_reading(
 ) -> "pandas.DataFrame":
     """Return the feature table that users read, with members as the last column."""
     chain_columns = [
-        name
-        for name in map(format_chain_column, range(get_posterior(model).shape[0]))
-        if name in features
+        name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
     ]
     shown_columns = _SHOWN_COLUMNS
     if chain_columns:
@@ -258,7 +255,7 @@ def describe_tree_positions(
     model: "LatentFeatures", tree: Tree, word: str, members_noun: str
 ) -> str:
     """Return a sentence: how many shared features match a clade of the tree."""
-    features = features_table(get_posterior(model), 0.0)
+    features = features_table(model._view, 0.0)
     tree_positions = np.array(locate_in_tree(features["members"], tree), dtype=object)
     mean_copies = features["copies"].to_numpy()
     n_shared = mean_copies[(tree_positions != "leaf") & (tree_positions != "root")].sum()

@@ -13,7 +13,6 @@ from thali._model.common_findings import (
 )
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 
 from .english_sentences import ENGLISH
 from .features import build_features_finding, build_number_finding, describe_variance
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings, with the check for the data kind."""
-    check_maker = _CHECKS.get(get_posterior(model).data_kind, check)
+    check_maker = _CHECKS.get(model._view.data_kind, check)
     return (
         make_question_maker(lambda model: ENGLISH["open.asked"]),
         features,
@@ -46,9 +45,7 @@ def features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """Report the posterior of the number of features."""
-    return build_number_finding(
-        model, get_posterior(model).n_features, "feature", "features", settings.ci
-    )
+    return build_number_finding(model, model._view.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
@@ -59,7 +56,7 @@ def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Fin
     sentence = describe_variance(
         explained_share,
         "additive.explained",
-        get_posterior(model).reliability,
+        model._view.reliability,
         whose=ENGLISH["additive.of.expectation"],
     )
     return Finding(sentence, brief=Brief("Fit"))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from thali._model.choice_findings import build_dependence_finding, describe_dependence
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Text, finding
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import phrase
 from thali._posterior.respondent_dependence import POWER
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 )
 def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding | None:
     """Report whether the fit corrects for repeated answers of a respondent, and how."""
-    posterior = get_posterior(model)
+    posterior = model._view
     dependence = posterior.dependence
     if dependence is None:
         return None
@@ -46,4 +45,4 @@ def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding |
 
 def describe_repeated_answers(model: "LatentFeatures") -> tuple[Text, ...]:
     """Return methods sentences about repeated answers; () if respondents are unknown."""
-    return describe_dependence(get_posterior(model).dependence)
+    return describe_dependence(model._view.dependence)

@@ -11,7 +11,6 @@ from thali._inference.markov_chains import Run
 from thali._inference.numerics.weight_shares import stack_outcomes
 from thali._labels import format_plural
 from thali._model.base import Job, Model
-from thali._model.fitted_models import get_engine, require_fit
 from thali._model.fitting_methods import Engine, PreparedFit, check_method_arguments
 from thali._model.tie_and_covariate_arguments import (
     CONVERSIONS,
@@ -246,7 +245,7 @@ MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
 
 def get_aspect_estimates(model: "EliminationByAspects") -> "Estimates":
     """Return the estimates of a fit by this method; raise before `fit`."""
-    require_fit(model)
+    model._require_fitted()
     return model._estimates_
 
 
@@ -263,7 +262,7 @@ def require_choice_estimates(model: "EliminationByAspects", result_name: str) ->
 
 def require_estimates(model: "EliminationByAspects", result_name: str) -> "Estimates":
     """Return the estimates of a maximum-likelihood fit; raise for other models."""
-    if not (isinstance(model, Model) and get_engine(model) is MAXIMUM_LIKELIHOOD):
+    if not (isinstance(model, Model) and model._engine is MAXIMUM_LIKELIHOOD):
         raise ArgumentError(
             f"{result_name} requires EliminationByAspects fitted by maximum likelihood; got"
             f" {model!r}."

@@ -16,7 +16,6 @@ from thali._inference.user_warnings import silence_warnings
 from thali._model.chain_runs import get_model_parameters
 from thali._model.dependent_answers import choose_chain_dependence
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import Engine
 from thali._model.method_requirements import requires
 from thali._model.model_files import compute_digest
@@ -251,7 +250,7 @@ LAPSE = 0.01
 
 def require_similarities(model: "AdditiveClustering", answer_name: str) -> None:
     """Raise ArgumentError unless draws of similarities exist."""
-    require_data_kind(SIMILARITIES, get_posterior(model), answer_name)
+    require_data_kind(SIMILARITIES, model._view, answer_name)
 
 
 class AdditiveClustering(AdditiveAnswers):

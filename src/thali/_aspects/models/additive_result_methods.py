@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
-from thali._model.fitted_models import get_posterior
 from thali._model.method_requirements import requires
 from thali._posterior.posterior_interval import INTERVAL
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def require_triplets(model: "AdditiveAnswers", answer_name: str) -> None:
     """Raise ArgumentError unless draws of triplets exist."""
-    require_data_kind(TRIPLETS, get_posterior(model), answer_name)
+    require_data_kind(TRIPLETS, model._view, answer_name)
 
 
 class AdditiveAnswers(LatentFeatures):

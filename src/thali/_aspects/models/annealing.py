@@ -12,7 +12,6 @@ from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import spawn_generators
 from thali._model.answers_by_respondent import AnswersByRespondent
 from thali._model.cluster_robust_variance import ScoreVariance, compute_score_variance
-from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import refuse_chain_argument
 from thali._people.people_argument import INDEPENDENT, chains_required_error
 from thali.errors import ArgumentError, Setting
@@ -124,7 +123,7 @@ class AnnealingEngine(FeatureSamplingEngine):
         """Return the convergence check: how many runs reached the best point."""
         from ..results.fit_quality_messages import build_point_check
 
-        return build_point_check(get_posterior(model))
+        return build_point_check(model._view)
 
 
 def plan_similarity_runs(

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
-from thali._model.fitted_models import get_posterior
 from thali._model.markov_chain_model import require_stored_chains
 from thali._model.method_requirements import require_covariates, requires
 from thali._posterior.posterior_interval import INTERVAL
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 def require_choice_draws(model: "ChoiceAnswers", answer_name: str) -> None:
     """Raise ArgumentError unless the model was fitted to choices."""
-    require_choices(get_posterior(model), answer_name)
+    require_choices(model._view, answer_name)
 
 
 class ChoiceAnswers(LatentFeatures):

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 from thali._inference.markov_chains import Run
 from thali._model.base import Job
-from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import PreparedFit, RespondentChainEngine
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
@@ -45,7 +44,7 @@ class FeatureSamplingEngine(RespondentChainEngine):
         from ..results.fit_quality_messages import describe_odd_sigma, describe_slow_swaps
 
         yield from super().list_warnings(model, job)
-        posterior = get_posterior(model)
+        posterior = model._view
         if swap_warning := describe_slow_swaps(posterior):
             yield ConvergenceWarning(swap_warning)
         if swap_warning := describe_odd_sigma(posterior, "sigma_scores_" in vars(model)):
@@ -53,17 +52,17 @@ class FeatureSamplingEngine(RespondentChainEngine):
 
     def options_of_fit(self, model: "LatentFeatures") -> list[str]:
         """Return the option labels of the fit; [] if its data have none."""
-        return get_posterior(model).labels
+        return model._view.labels
 
     def covariates(self, model: "LatentFeatures") -> tuple[str, ...]:
         """Return names of the comparison covariates that the fit used."""
-        return get_posterior(model).covariates
+        return model._view.covariates
 
     def covariate_effects(self, model: "LatentFeatures", ci: float) -> "pandas.DataFrame":
         """Return a table of covariates' effects on the log odds of the first option, per unit."""
         from thali._model.covariate_effects import tabulate_effects
 
-        posterior = get_posterior(model)
+        posterior = model._view
         return tabulate_effects(posterior.covariates, posterior.coefficients, ci)
 
     def predict_proba(

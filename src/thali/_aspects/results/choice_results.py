@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.base_classes import build_from_fields
 from thali._data.choices import Choices
 from thali._data.choices.data_subsets import select_choices
 from thali._data.pairs import PairedComparisons
@@ -65,8 +64,7 @@ class SetResults(PosteriorResults):
         """Return the fitted `Choices`, without their respondents."""
         posterior = self.posterior
         no_indices = np.zeros(0, np.int64)
-        unanswered_choices = build_from_fields(
-            Choices,
+        unanswered_choices = Choices._from_fields(
             tuple(posterior.labels),
             (),
             posterior.set_start,
@@ -146,8 +144,7 @@ class PairResults(SetResults):
         covariates = None
         if covariate_names := tuple(self.posterior.covariates):
             option_values = np.zeros((self.posterior.n_options, len(covariate_names)))
-            covariates = build_from_fields(
-                PairCovariates,
+            covariates = PairCovariates._from_fields(
                 covariate_names,
                 pair_of_cell,
                 comparison_cells["x"][has_count],
@@ -159,8 +156,7 @@ class PairResults(SetResults):
                 None,
             )
         n_pairs = len(pair_indices)
-        return build_from_fields(
-            PairedComparisons,
+        return PairedComparisons._from_fields(
             tuple(self.posterior.labels),
             first_options,
             second_options,

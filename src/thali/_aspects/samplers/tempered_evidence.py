@@ -14,7 +14,6 @@ from thali._inference.threads_and_processes import NoProgress, run_in_threads
 from thali._inference.user_warnings import warn
 from thali._model.chain_runs import check_unchanged
 from thali._model.evidence_arguments import EvidenceRun, check_finished
-from thali._model.fitted_models import get_fit_data
 from thali._posterior.log_evidence import LogEvidence, estimate_log_evidence
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
@@ -46,7 +45,7 @@ def estimate_fit_evidence(model: "LatentFeatures", run_settings: EvidenceRun) ->
             " again."
         )
     check_unchanged(model)
-    data = get_fit_data(model)
+    data = model._get_fit_data()
     evidence = estimate_evidence(model._build_evidence_arguments(data), data, run_settings, [data])
     if not evidence.usable:
         warn(ConvergenceWarning(evidence.convergence.message))

@@ -24,7 +24,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
@@ -121,7 +120,7 @@ def report_respondent_effects(
     """Report effects of respondents' columns on the population means of coefficients."""
     from thali._posterior.summary_table import build_summary
 
-    effects = read_respondent_effects(get_posterior(model).draws)
+    effects = read_respondent_effects(model._view.draws)
     if not effects:
         return None
     table: Any = build_summary(
@@ -152,7 +151,7 @@ def report_respondent_effects(
 
 def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return a warning if the prior determines the standard deviations."""
-    posterior = get_posterior(model)
+    posterior = model._view
     scale = model._scale_
     prior = model._build_prior(len(scale.names))
     shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)

@@ -22,7 +22,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_percent
@@ -151,7 +150,7 @@ def describe_model(model: "ProductClasses") -> tuple[Text, ...]:
         sentences.append(
             phrase(ENGLISH, "classes.monotone", named=list_names(list(model.monotone)))
         )
-    sampler = ENGLISH[get_engine(model).sentence]
+    sampler = ENGLISH[model._engine.sentence]
     return (*sentences, ENGLISH["classes.prior"], sampler, SEGMENT_SENTENCE)
 
 

@@ -14,7 +14,6 @@ from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
 from thali._model.evidence_arguments import EvidenceRun, check_finished
-from thali._model.fitted_models import get_posterior, require_fit
 from thali._model.fitting_methods import (
     ChainEngine,
     Engine,
@@ -81,7 +80,7 @@ class ClassEngine(ChainEngine):
         if not convergence.agrees and (climb := self.describe_climb(model)):
             climb_gain, message = climb
             facts = facts | {"climb": climb_gain}
-        chain_remarks = format_chain_remarks(get_posterior(model), convergence.agrees)
+        chain_remarks = format_chain_remarks(model._view, convergence.agrees)
         return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
 
     def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
@@ -90,7 +89,7 @@ class ClassEngine(ChainEngine):
 
     def list_facts(self, model: "ProductClasses") -> Facts:
         """Return (name, text) facts about the fit for reports."""
-        return *super().list_facts(model)[:2], describe_parameters(get_posterior(model))
+        return *super().list_facts(model)[:2], describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -118,7 +117,7 @@ class MarkovChains(ClassEngine):
 
     def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
-        climb = estimate_climb(get_posterior(model))
+        climb = estimate_climb(model._view)
         if climb is None:
             return None
         n_tuning = int(model.posterior_.attrs["tune"])
@@ -202,7 +201,7 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
 
 def require_evidence(model: "ProductClasses", name: str) -> None:
     """Raise ArgumentError unless the fit estimated the log evidence."""
-    require_fit(model)
+    model._require_fitted()
     if not math.isfinite(model._log_evidence_):
         raise ArgumentError(
             "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."

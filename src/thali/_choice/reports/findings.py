@@ -31,7 +31,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_fit_data
 from thali._model.segment_findings import (
     SegmentFunction,
     describe_segmentation,
@@ -158,7 +157,7 @@ def _common_arguments(settings: AnswerSettings) -> dict[str, Any]:
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
 def report_levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report how often each level was shown and chosen."""
-    data = get_fit_data(model)
+    data = model._get_fit_data()
     if data is None:
         return None
     return Finding(title=ENGLISH["levels"], table=tabulate_levels(data))

@@ -7,7 +7,6 @@ import numpy as np
 from thali._data.experiments import ChoiceExperiment
 from thali._data.prediction_scores import find_chosen_rows, mean_and_error, score_choices
 from thali._inference.index_arithmetic import part_indices
-from thali._model.fitted_models import get_fit_data
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ def tabulate_holdouts(model: Any, data: ChoiceExperiment) -> "pandas.DataFrame":
     task_of_row = part_indices(data.first_row)
     p_chosen, is_hit = score_choices(p, data)
     distinct_task = _number_distinct_tasks(
-        data, has_labels=data.scheme.alternative in get_fit_data(model).attributes
+        data, has_labels=data.scheme.alternative in model._get_fit_data().attributes
     )
     is_chosen = np.zeros(data.n_alternatives)
     is_chosen[find_chosen_rows(data)] = 1.0

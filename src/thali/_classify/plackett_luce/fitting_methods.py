@@ -11,7 +11,6 @@ from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import compute_shares
 from thali._model.base import Job
 from thali._model.chain_runs import ChainFit
-from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import ChainEngine, Engine
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
@@ -154,7 +153,7 @@ class GibbsEngine(ChainEngine):
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
         from .posterior_draws import iterate_weight_probabilities
 
-        weights = flatten_chains(get_posterior(model).draws["weights"].values)
+        weights = flatten_chains(model._view.draws["weights"].values)
         return iterate_weight_probabilities(weights, matrix, model._design_, model._class_count_)
 
     def compute_probabilities(

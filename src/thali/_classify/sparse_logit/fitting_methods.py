@@ -13,7 +13,6 @@ from thali._inference.random_seeds import spawn_generators
 from thali._inference.user_warnings import warn
 from thali._model.base import Job
 from thali._model.chain_runs import ChainFit
-from thali._model.fitted_models import get_posterior
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, refuse_chain_argument
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
@@ -249,7 +248,7 @@ class CoefficientSamplingEngine(ChainEngine):
         from .posterior_draws import iterate_logit_probabilities
 
         return iterate_logit_probabilities(
-            get_posterior(model), matrix, model._standard_, model._reference_index()
+            model._view, matrix, model._standard_, model._reference_index()
         )
 
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
-from thali._model.fitted_models import get_posterior
 from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
@@ -304,7 +303,7 @@ def build_coefficient_table(
 
     if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
-    coefs = get_posterior(model).draws["coef"]
+    coefs = model._view.draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
     low, high = compute_interval(draws, ci)
     columns_by_name = {

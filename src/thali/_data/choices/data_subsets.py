@@ -10,7 +10,6 @@ from thali._inference.index_arithmetic import part_bounds, part_positions, repea
 from thali._labels import index_labels
 from thali.errors import DataError, InPython
 
-from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import convert_frame
 from ..option_covariates import add_option_columns
 from ..pairs.covariates import read_option_covariates
@@ -105,7 +104,7 @@ def select_rows(
     selected_choices = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
-    return copy_with_fields(selected_choices, respondents=respondent_names, people=people_table)
+    return selected_choices._copy_with_fields(respondents=respondent_names, people=people_table)
 
 
 def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
@@ -127,7 +126,7 @@ def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
     """
     names = list(names)
     if data.covariates is not None:
-        return copy_with_fields(data, covariates=data.covariates.select_covariates(names))
+        return data._copy_with_fields(covariates=data.covariates.select_covariates(names))
     if names:
         raise DataError(
             f"Unknown covariate {names[0]!r}: these choices have no covariates. Answer-level"
@@ -173,7 +172,7 @@ def with_option_covariates(data: "Choices", frame: "pd.DataFrame") -> "Choices":
     Choices(3 options, 3 sets of 2 to 3 options, 4 choices, 1 covariate, 2 respondents)
     """
     columns = read_option_covariates(convert_frame(frame), data.labels)
-    return copy_with_fields(data, covariates=add_option_columns(data.covariates, columns))
+    return data._copy_with_fields(covariates=add_option_columns(data.covariates, columns))
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
@@ -199,8 +198,7 @@ def select_choices(
     index_shift = start[set_index] - data.start[sets][set_index]
     if worst is not None:
         worst = worst + index_shift
-    return build_from_fields(
-        type(data),
+    return type(data)._from_fields(
         data.labels,
         data.respondents,
         start,
@@ -301,8 +299,7 @@ def together(
     covariates = None
     if all(dataset.labels == labels for dataset in datasets):
         covariates = data.covariates
-    return build_from_fields(
-        type(data),
+    return type(data)._from_fields(
         labels,
         row_respondents.names,
         *set_fields,

@@ -14,7 +14,7 @@ from thali._number_format import format_number, format_percent
 from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
-from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
+from ..base_classes import JudgedByPeople
 from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
 from ..kinds import SIMILARITIES
@@ -401,7 +401,7 @@ class Similarities(JudgedByPeople):
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """Return the same pairs with other similarities, in the order of `first`, `second`."""
-        return copy_with_fields(self, values=values, answers=None)
+        return self._copy_with_fields(values=values, answers=None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """Return the similarities of some measured pairs, given by mask or index.
@@ -428,8 +428,7 @@ class Similarities(JudgedByPeople):
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
-        return build_from_fields(
-            type(self),
+        return type(self)._from_fields(
             self.labels,
             self.first[pairs],
             self.second[pairs],
@@ -461,8 +460,7 @@ class Similarities(JudgedByPeople):
             pair_indices = answers.pair[is_by_respondent]
             values = answers.values[is_by_respondent]
             if len(pair_indices):
-                data_by_name[respondent_name] = build_from_fields(
-                    type(self),
+                data_by_name[respondent_name] = type(self)._from_fields(
                     self.labels,
                     self.first[pair_indices],
                     self.second[pair_indices],
@@ -612,8 +610,7 @@ class Similarities(JudgedByPeople):
             answers = answers.select_positions(
                 np.ones(len(sort_order), bool), np.argsort(sort_order)
             )
-        return build_from_fields(
-            type(self),
+        return type(self)._from_fields(
             labels,
             lower[sort_order],
             higher[sort_order],

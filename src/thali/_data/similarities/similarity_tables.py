@@ -19,7 +19,6 @@ from thali.errors import (
     prefix_errors,
 )
 
-from ..base_classes import build_from_fields
 from ..column_guesses import find_side_columns
 from ..column_readers import (
     add_note,
@@ -679,8 +678,7 @@ def _average_judged_rows(
     return (
         measured,
         sigma,
-        build_from_fields(
-            JudgedValues,
+        JudgedValues._from_fields(
             row_respondents.names,
             respondent_index[sort_order].astype(np.int32),
             pair_index[sort_order].astype(np.int32),

@@ -25,7 +25,7 @@ from thali._number_format import format_percent
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
+from ..base_classes import JudgedByPeople
 from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
 from ..kinds import TRIPLETS
@@ -379,8 +379,7 @@ class Triplets(JudgedByPeople):
             new_positions = np.full(len(self.counts), -1)
             new_positions[pair_positions] = np.arange(len(pair_positions))
             answers = answers.select_positions(new_positions >= 0, new_positions)
-        return build_from_fields(
-            type(self),
+        return type(self)._from_fields(
             self.labels,
             start,
             self.first[pair_positions],
@@ -391,14 +390,14 @@ class Triplets(JudgedByPeople):
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same sets with other counts, of unknown respondents."""
-        return copy_with_fields(self, counts=np.array(counts, float), answers=None)
+        return self._copy_with_fields(counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Keep the answers of respondents with these indices, with all objects."""
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
-        selected_data = copy_with_fields(self, counts=counts, answers=answers)
+        selected_data = self._copy_with_fields(counts=counts, answers=answers)
         return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
 
     def _require_answers(self) -> ChosenPlaces:

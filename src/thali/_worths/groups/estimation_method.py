@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.covariate_effects import summarise_effects
-from thali._model.fitted_models import get_fit_data, get_posterior
 from thali._model.predictive_check import merge_group_checks
 from thali._model.simulated_data import PriorSample
 from thali._posterior.posterior_tree import flatten_chains
@@ -40,7 +39,7 @@ class GroupsEngine(IndividualsEngine):
 
     def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
         """Raise ArgumentError: worths are those of one group."""
-        first_group = get_posterior(model).groups[0]
+        first_group = model._view.groups[0]
         raise ArgumentError(
             "This result is available for one group of respondents at a time; select a group"
             f" first, for example of_group({first_group!r})."
@@ -51,8 +50,8 @@ class GroupsEngine(IndividualsEngine):
 
     def select_group(self, model: Any, name: str) -> tuple[Any, WorthDraws]:
         """Return the data of one group and the draws of its worths."""
-        view = get_posterior(model)
-        problem = model._build_problem(get_fit_data(model))
+        view = model._view
+        problem = model._build_problem(model._get_fit_data())
         worth_draws = flatten_chains(view.draws["group_log_worth"].sel(group=name).values)
         no_coefficients = np.zeros((view.n_draws, 0))
         return problem.singles[name], WorthDraws(
@@ -69,7 +68,7 @@ class GroupsEngine(IndividualsEngine):
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows of all groups, by name."""
-        draws = get_posterior(model).draws
+        draws = model._view.draws
         quantities = {
             name: draws[name].values for name in ("spread_of_groups", "tie") if name in draws
         }
@@ -93,7 +92,7 @@ class GroupsEngine(IndividualsEngine):
         ci: float,
     ) -> "pandas.DataFrame":
         """Return the checks of all groups in one table."""
-        groups = get_posterior(model).groups
+        groups = model._view.groups
         tables = {name: model.of_group(name).check(random_seed, ci) for name in groups}
         return merge_group_checks(tables, "group")
 
@@ -103,9 +102,7 @@ class GroupsEngine(IndividualsEngine):
         """Return the predictions of all groups in one table."""
         import pandas as pd
 
-        tables = {
-            name: model.of_group(name).predictions(ci) for name in get_posterior(model).groups
-        }
+        tables = {name: model.of_group(name).predictions(ci) for name in model._view.groups}
         return pd.concat(tables, names=["group"]).reset_index("group").reset_index(drop=True)
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
@@ -126,7 +123,7 @@ def tabulate_differences(model: "BradleyTerryLuce", ci: float) -> "pandas.DataFr
 
     from thali._exportable_table import Table
 
-    posterior = get_posterior(model)
+    posterior = model._view
     group_names = posterior.groups
     labels = posterior.labels
     worths = flatten_chains(posterior.draws["group_log_worth"].values)

@@ -18,7 +18,6 @@ from thali._model.common_findings import (
 )
 from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, Text, finding
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine, get_posterior
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_probability
 
@@ -61,7 +60,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each group of respondents."""
-    posterior = get_posterior(model)
+    posterior = model._view
     group_models = {name: model.of_group(name) for name in posterior.groups}
     tables: dict[str, Any] = {
         name: group_model.ranks(every_rank=True, ci=settings.ci)
@@ -77,7 +76,7 @@ def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     sentence = phrase(ENGLISH, "ranks", first=list_names(best_options, MAX_GROUPS))
     if 1 < len(tables) <= MAX_GROUPS:
         draws = {
-            name: average_ranks(-get_engine(group_model).get_draws(group_model).log_worths)
+            name: average_ranks(-group_model._draws.log_worths)
             for name, group_model in group_models.items()
         }
         sentence = f"{sentence} {_describe_differences(draws, posterior.labels)}"
@@ -115,14 +114,14 @@ def _describe_difference(key: str, difference: dict[str, Any]) -> str:
 @finding("worths", "Worths by group", ON_SCREEN)
 def report_group_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worths of all options in each group."""
-    models = {name: model.of_group(name) for name in get_posterior(model).groups}
+    models = {name: model.of_group(name) for name in model._view.groups}
     return report_stacked_worths("group", models, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
 def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report differences of log worths between groups."""
-    if not 1 < len(get_posterior(model).groups) <= MAX_GROUPS:
+    if not 1 < len(model._view.groups) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
     return Finding(title=ENGLISH["differences"], table=table)
@@ -143,7 +142,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    groups = get_posterior(model).groups
+    groups = model._view.groups
     return (
         *of_one.describe_choice_rules(model.of_group(groups[0])),
         phrase(ENGLISH, f"methods.{model.people.weights}", number=len(groups)),
@@ -152,7 +151,7 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 MAKERS = (
     make_question_maker(
-        lambda model: phrase(ENGLISH, "asked", names=list_names(get_posterior(model).groups))
+        lambda model: phrase(ENGLISH, "asked", names=list_names(model._view.groups))
     ),
     report_group_ranks,
     report_group_worths,

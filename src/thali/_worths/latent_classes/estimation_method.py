@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.fitted_models import compute_once, get_fit_data, get_posterior
 from thali.errors import ArgumentError
 
 from ..people.estimation_method import IndividualsEngine, RespondentFit
@@ -77,7 +76,7 @@ class ClassesEngine(IndividualsEngine):
 
     def get_class_draws(self, model: "BradleyTerryLuce") -> WorthClassDraws:
         """Return draws of class sizes, worths and memberships, read once per fit."""
-        return compute_once(model, "classes", lambda: read_class_draws(get_posterior(model)))
+        return model._compute_once("classes", lambda: read_class_draws(model._view))
 
     def build_results(self, model: "BradleyTerryLuce") -> WorthClasses:
         """Return the results about respondents and their latent classes."""
@@ -89,7 +88,7 @@ class ClassesEngine(IndividualsEngine):
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
-        posterior = get_posterior(model)
+        posterior = model._view
         draws = posterior.draws
         spread_names = [
             name for name in ("spread_of_respondents", "spread_of_classes") if name in draws
@@ -110,11 +109,9 @@ class ClassesEngine(IndividualsEngine):
 
     def select_class(self, model: "BradleyTerryLuce", class_number: int) -> tuple[Any, WorthDraws]:
         """Return data of a class's probable members, and the draws of its worths."""
-        problem: WorthProblem = model._build_problem(get_fit_data(model))
+        problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = (
-            membership_probabilities(get_posterior(model)).argmax(axis=1) == class_number - 1
-        )
+        is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
         if not is_member.any():
             raise ArgumentError(
                 f"Class {class_number} is not the most probable class of any respondent, so it has"

@@ -23,7 +23,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number, format_probability
@@ -135,7 +134,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 def list_occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes that are some respondent's most probable, by number."""
-    class_of_respondent = membership_probabilities(get_posterior(model)).argmax(axis=1)
+    class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)
         for class_index in sorted(set(class_of_respondent.tolist()))

@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._inference.markov_chains import cut_records
 from thali._inference.random_seeds import RandomSeed, spawn_generators
-from thali._model.fitted_models import compute_once, get_posterior
 from thali._model.simulated_data import PriorSample
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
@@ -69,9 +68,7 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_respondent_draws(self, model: "BradleyTerryLuce") -> RespondentDraws:
         """Return the draws of all respondents' worths."""
-        return compute_once(
-            model, "respondents", lambda: self.read_respondents(get_posterior(model))
-        )
+        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
 
     def build_results(self, model: "BradleyTerryLuce") -> Any:
         """Return the results about respondents with individual worths."""
@@ -95,7 +92,7 @@ class IndividualsEngine(LaplaceEngine):
 
     def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
         """Return draws of the summary rows, by name."""
-        view = get_posterior(model)
+        view = model._view
         labels = view.labels
         quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         respondent_draws = self.get_respondent_draws(model)
@@ -118,7 +115,7 @@ class IndividualsEngine(LaplaceEngine):
         """Return a table of mean scores over respondents, or by group of `by`."""
         return tabulate_group_scores(
             self.get_respondent_draws(model),
-            get_posterior(model).labels,
+            model._view.labels,
             scale,
             by,
             random_seed,
@@ -168,7 +165,7 @@ class IndividualsEngine(LaplaceEngine):
         self, model: "BradleyTerryLuce", problem: PeopleProblem, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Simulate all respondents' answers at every draw of a fit."""
-        view = get_posterior(model)
+        view = model._view
         answer_counts = simulate_answers(
             problem, self.get_draws(model), self.get_respondent_draws(model), rng
         ).counts

@@ -28,7 +28,6 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_engine, get_fit_data, get_posterior
 from thali._model.references import Cite
 from thali._model.segment_findings import (
     describe_segmentation,
@@ -120,7 +119,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
         settings, make_segment_function(settings), tuple(score_makers)
     )
     makers = (*_FIRST, *segment_makers, *_LAST)
-    if get_fit_data(model).worst is None:
+    if model._get_fit_data().worst is None:
         return makers
     return tuple(map(_place_on_screen, makers))
 
@@ -223,8 +222,8 @@ def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     individuals_finding = _build_individuals_finding(
         table, mean_scores, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
-    has_ties = get_engine(model).get_draws(model).nu is not None
-    answers = get_fit_data(model).questions(has_ties).given
+    has_ties = model._draws.nu is not None
+    answers = model._get_fit_data().questions(has_ties).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
     if n_single:
         individuals_finding = replace(
@@ -247,7 +246,7 @@ def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
 @finding("reach", "Reach (TURF)", ON_SCREEN)
 def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the sets of options that reach most respondents (TURF)."""
-    if get_posterior(model).n_options - (settings.none is not None) <= REACH_SIZE:
+    if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
         return None
     table = model.respondents.reach(
         REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
@@ -288,7 +287,7 @@ def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report effects of respondents' columns on their worths."""
-    covariates = get_engine(model).get_respondent_draws(model).covariates
+    covariates = model._engine.get_respondent_draws(model).covariates
     if covariates is None:
         return None
     return _build_effects_finding(
@@ -301,7 +300,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     """Report spread, lapse and other parameters of no single respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
-    n_respondents = len(get_posterior(model).respondents)
+    n_respondents = len(model._view.respondents)
     if n_respondents < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=n_respondents))
     shared_finding = of_one.report_parameters(model, settings)
@@ -311,7 +310,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and individual worths."""
-    respondent_draws = get_engine(model).get_respondent_draws(model)
+    respondent_draws = model._engine.get_respondent_draws(model)
     covariate_clause = ""
     covariates = respondent_draws.covariates
     if covariates is not None:
@@ -322,7 +321,7 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *of_one.describe_choice_rules(model),
         phrase(ENGLISH, "methods", by=covariate_clause, directions=directions),
-        *describe_dependence(get_posterior(model).dependence),
+        *describe_dependence(model._view.dependence),
         describe_segmentation("each respondent's preference for an option over the others"),
         phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
     )

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from thali._model.fitted_models import compute_once, get_engine, get_fit_data
 from thali._people.respondent_results import RespondentResults
 from thali._people.respondent_segments import Preferences, SegmentResults
 from thali._people.turf_reach import tabulate_best_sets
@@ -36,7 +35,7 @@ class WorthRespondents(RespondentResults, SegmentResults):
     def __init__(self, model: "BradleyTerryLuce", respondent_draws: RespondentDraws) -> None:
         super().__init__(model)
         self._respondent_draws = respondent_draws
-        self._labels = get_engine(model).get_draws(model).labels
+        self._labels = model._draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
@@ -82,10 +81,10 @@ class WorthRespondents(RespondentResults, SegmentResults):
         table = tabulate_respondent_scores(respondent_draws, labels, model._build_score_scale(), ci)
         if not wide:
             return table
-        data = keep_single_choices(get_fit_data(model))
-        draws = get_engine(model).get_draws(model)
-        respondent_fit = compute_once(
-            model, "fit_of_respondents", lambda: measure_fit(draws, respondent_draws, data)
+        data = keep_single_choices(model._get_fit_data())
+        draws = model._draws
+        respondent_fit = model._compute_once(
+            "fit_of_respondents", lambda: measure_fit(draws, respondent_draws, data)
         )
         return pivot_scores(table, respondent_fit, labels)
 

@@ -15,7 +15,6 @@ from thali._labels import format_plural
 from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
 from thali._model.finding_settings import AnswerSettings
-from thali._model.fitted_models import get_posterior, has_stopped_early
 from thali._model.model_spec import FIT, MODEL, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
@@ -101,7 +100,7 @@ def run_fit(
         refuse_other_results(out, "fit", command)
     output = FitOutput(command, build_job_note("fit", command), out, overwrite, page)
     _fit_model(terminal, request, model, data, output)
-    if has_stopped_early(model):
+    if model._interrupted_:
         _report_early_stop(model, out)
     findings, printed_text = _compute_results(terminal, model, settings, output, data_sentence)
     try:
@@ -114,7 +113,7 @@ def run_fit(
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
     is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
-    if is_stopped or (has_stopped_early(model) and "max-time" not in request.values):
+    if is_stopped or (model._interrupted_ and "max-time" not in request.values):
         raise typer.Exit(INTERRUPTED)
 
 
@@ -178,7 +177,7 @@ def _request_kind_model(
 
 def _report_early_stop(model: "SampledModel", out_folder: Path | None) -> None:
     """Print how many draws an interrupted fit kept."""
-    draw_sizes = get_posterior(model).draws.sizes
+    draw_sizes = model._view.draws.sizes
     resume_hint = ""
     if out_folder is not None:
         resume_hint = f"; resume with thali resume {out_folder}"

@@ -9,7 +9,6 @@ from thali._inference.checksummed_files import atomic_write, check_path
 from thali._inference.replaced_files import check_replaced
 from thali._input_files import TABLE_SUFFIXES
 from thali._model.finding_settings import DEFAULT_SETTINGS, AnswerSettings
-from thali._model.fitted_models import get_fit_data
 from thali._model.model_files import RESULT_FILES
 from thali._model.registry import find_spec
 from thali._people.people_argument import Individuals
@@ -107,7 +106,7 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
             and (data_table := _find_fit_table(arguments["data_name"], command_folder)) is None
         ):
             request = request.without_holdouts
-        settings = request.settings(data_table, get_fit_data(subject), command_folder)
+        settings = request.settings(data_table, subject._get_fit_data(), command_folder)
     cover = arguments.get("cover") or NO_COVER
     typed_command = format_command(command_name, arguments)
     return SavedResults(subject, typed_command, settings, cover, list_data_names(arguments))
