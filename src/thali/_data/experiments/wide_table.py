@@ -12,13 +12,7 @@ from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..choice_marks import PLACE_WORDS, are_often_equal, mentions_choice
-from ..column_readers import (
-    add_note,
-    get_column,
-    list_texts,
-    match_places,
-    read_flags,
-)
+from ..column_readers import add_note, get_column, list_texts, match_places, read_flags
 from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -672,12 +666,9 @@ def _read_chosen_labels(
         for text in other_texts
         if simplify_name(text) in label_by_simplified
     }
-    # numbers count in the order of the columns, which is checked below
-    if (
-        not label_by_text
-        and other_texts.isdisjoint(_NUMBERS)
-        and other_texts == {*chosen_texts} - {none_label}
-    ):
+    # plain numbers count in the order of the columns, which is checked below
+    are_places = other_texts.isdisjoint(_NUMBERS) and {*alternatives}.isdisjoint(chosen_texts)
+    if not label_by_text and are_places:
         label_by_text = match_places(other_texts, alternatives)
     chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     codes = {*chosen_labels} - {none_label}

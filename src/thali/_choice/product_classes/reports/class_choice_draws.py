@@ -94,7 +94,7 @@ class ClassChooser(Chooser):
             )
         return simulate_share_draws(
             self.draws,
-            [np.where(np.isnan(cells), -1, cells).astype(np.int64) for cells in markets],
+            [_convert_to_codes(cells) for cells in markets],
             weights,
             cores,
             random_seed,
@@ -108,7 +108,7 @@ class ClassChooser(Chooser):
         from scipy import sparse
 
         draws = self.draws
-        codes = np.where(np.isnan(products), -1, products).astype(np.int64)
+        codes = _convert_to_codes(products)
         offset = self.draws.offset[:-1]
         is_present = codes >= 0
         level_columns = offset + np.maximum(codes, 0)
@@ -157,3 +157,8 @@ class ClassChooser(Chooser):
     def errors(self, draws: np.ndarray, chain: np.ndarray) -> np.ndarray:
         """Return Monte Carlo errors of means, from differences between chains."""
         return between_chain_error(draws, chain)
+
+
+def _convert_to_codes(cells: np.ndarray) -> np.ndarray:
+    """Return cells as level codes, -1 if missing."""
+    return np.where(np.isnan(cells), -1, cells).astype(np.int64)

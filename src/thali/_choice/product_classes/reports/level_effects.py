@@ -131,6 +131,34 @@ def index_pairs(pairs: Sequence[tuple[int, int, int]], attributes: int) -> Level
     return LevelPairs(first_levels, second_levels, starts)
 
 
+def _count_preferences(
+    rng: np.random.Generator,
+    draws: "Particles",
+    d: int,
+    design: "ExperimentDesign",
+    pair_index: LevelPairs,
+    repeats: int,
+    max_owned: int,
+) -> np.ndarray:
+    """Return the counts (respondents, pairs) of `count_level_preferences` in one draw."""
+    preference_counts = np.zeros((draws.n_respondents, len(pair_index.first)), np.int64)
+    count_level_preferences(
+        rng,
+        draws,
+        d,
+        design.products,
+        design.row_product,
+        design.inside,
+        pair_index.first,
+        pair_index.second,
+        pair_index.start,
+        repeats,
+        max_owned,
+        preference_counts,
+    )
+    return preference_counts
+
+
 def estimate_level_effects(
     draws: "Particles",
     design: "ExperimentDesign",
@@ -158,21 +186,9 @@ def estimate_level_effects(
     def simulate_piece(piece: int) -> None:
         """Simulate preferences at the draws of one thread."""
         for draw_position in range(piece, len(draw_indices), n_pieces):
-            preference_counts = np.zeros((n_people, len(pairs)), np.int64)
             d = int(draw_indices[draw_position])
-            count_level_preferences(
-                rngs[draw_position],
-                draws,
-                d,
-                design.products,
-                design.row_product,
-                design.inside,
-                pair_index.first,
-                pair_index.second,
-                pair_index.start,
-                repeats,
-                max_owned,
-                preference_counts,
+            preference_counts = _count_preferences(
+                rngs[draw_position], draws, d, design, pair_index, repeats, max_owned
             )
             counts_by_piece[piece] += preference_counts
             by_draw[draw_position] = plain_shares @ preference_counts
@@ -438,20 +454,8 @@ def _simulate_level_effects(
     """Return the simulated level effects of one draw."""
     n_people = draws.n_respondents
     person_repeats = max(1, -(-OCCASIONS // n_people))
-    preference_counts = np.zeros((n_people, len(pair_index.first)), np.int64)
-    count_level_preferences(
-        rng,
-        draws,
-        d,
-        design.products,
-        design.row_product,
-        design.inside,
-        pair_index.first,
-        pair_index.second,
-        pair_index.start,
-        person_repeats,
-        max_owned,
-        preference_counts,
+    preference_counts = _count_preferences(
+        rng, draws, d, design, pair_index, person_repeats, max_owned
     )
     return preference_counts.sum(axis=0) / (2.0 * person_repeats * n_people)
 
@@ -518,22 +522,14 @@ def simulate_preferences(
 
     def simulate_draw(draw_position: int) -> None:
         """Simulate the preferences of all respondents at one draw."""
-        preference_counts = np.zeros((draws.n_respondents, len(level_pairs)), np.int64)
-        rng = rngs[draw_position]
-        d = int(draw_indices[draw_position])
-        count_level_preferences(
-            rng,
+        preference_counts = _count_preferences(
+            rngs[draw_position],
             draws,
-            d,
-            design.products,
-            design.row_product,
-            design.inside,
-            pair_index.first,
-            pair_index.second,
-            pair_index.start,
+            int(draw_indices[draw_position]),
+            design,
+            pair_index,
             _PREFERENCE_OCCASIONS,
             room,
-            preference_counts,
         )
         preferences[draw_position] = average_preferences(
             preference_counts.T / (2.0 * _PREFERENCE_OCCASIONS),
