@@ -289,6 +289,7 @@ def recognise_table(
         if not error.kinds and not error.nearest_shape and PAIRS in data_kinds:
             remedy_parts = _SHAPES
             first_column = table.frame.iloc[:, 0]
+            # distinct texts may be labels of options
             if first_column.dtype.kind not in "biuf" and first_column.is_unique:
                 remedy_parts += _OPTIONS
             raise DataError(error, remedy_parts) from None
