@@ -34,7 +34,8 @@ def file_of(folder, **columns):
         "demo",
         "Practice",
     ]
-    + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"],
+    + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"]
+    + ["Survey Preview", "Spam"],
 )
 def test_words_that_say_so(tmp_path, word):
     with pytest.warns(DataWarning, match="1 row.*'block'"):

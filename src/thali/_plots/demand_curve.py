@@ -1,5 +1,6 @@
 """Plot of a product's demand curve: share by price."""
 
+import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,6 +25,8 @@ from ._style import (
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
+
+_LINE_LENGTH = 36  # characters of a label along the height of a picture
 
 
 @picture("share", "share_low", "share_high", made_by="demand()")
@@ -99,7 +102,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
             _draw_curve(ax, curve, COLOURS[curve_index % len(COLOURS)], curve_label, band_label)
         )
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(share_label, parse_math=False)
+    ax.set_ylabel(textwrap.fill(share_label, _LINE_LENGTH), parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * max(upper_limits)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")

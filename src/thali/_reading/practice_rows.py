@@ -1,4 +1,4 @@
-"""Warnings about rows labelled as practice, training, warm-up or catch trials."""
+"""Warnings about rows labelled as practice, training, warm-up, catch trials or survey previews."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +23,7 @@ _WORDS = (
     " demonstration tutorial familiarization familiarisation übung übungen uebung uebungen probe"
     " probedurchlauf vorübung eingewöhnung aufwärmen aufwaermen entraînement échauffement démo"
     " démonstration práctica entrenamiento ensayodepráctica calentamiento"
+    " surveypreview surveytest spam possiblespam previewspam importedspam"  # Qualtrics' Status
 )
 _MAX_DISTINCT = 200  # columns with more distinct cells are not labels of practice
 _PARTS = (
@@ -57,9 +58,9 @@ def is_practice_label(text: str) -> bool:
     --------
     >>> [
     ...     is_practice_label(text)
-    ...     for text in ("Practice", "training_2", "Übungsblock", "main", "practical", "2")
+    ...     for text in ("Practice", "training_2", "Übungsblock", "Survey Preview", "main", "2")
     ... ]
-    [True, True, True, False, False, False]
+    [True, True, True, True, False, False]
     """
     plain_word = simplify_name(text).rstrip("0123456789")
     possible_words = [plain_word, *(plain_word.removesuffix(part) for part in _PLAIN_PARTS)]
