@@ -53,8 +53,8 @@ def amce(
     weights : str or array (respondents,), optional
         Weights of the respondents, numbers >= 0: a column, or one number each.
     outcome : str, optional
-        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a table
-        without choices.
+        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a
+        `ChoiceExperiment` without choices.
     baseline : dict, optional
         Attribute -> the level to which its effects compare. None: the first level.
     restrictions : list of pairs of str, optional
@@ -150,8 +150,8 @@ def marginal_means(
     weights : str or array (respondents,), optional
         Weights of the respondents, numbers >= 0: a column, or one number each.
     outcome : str, optional
-        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a table
-        without choices.
+        Column of ratings to analyse, or "choice". None: the choice, or the ratings of a
+        `ChoiceExperiment` without choices.
     repeated : pair, optional
         Two tasks that showed the same profiles, as in `amce`.
     ci : float

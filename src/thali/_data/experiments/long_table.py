@@ -25,6 +25,7 @@ from ..choice_marks import (
     find_alternative_column,
     find_keys,
     find_marked_column,
+    is_called_rating,
     is_free_text,
     marks_same_rows,
     measures_answers,
@@ -844,9 +845,14 @@ def _missing_roles_error(
     if chosen is None:
         missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
     meanings = " or ".join(meaning for meaning, _ in missing_roles)
+    rated_columns = [name for name in names if is_called_rating(name)]
+    ratings: tuple[str | Argument, ...] = ()
+    if chosen is None and rated_columns:
+        ratings = (f", or analyse {rated_columns[0]!r} with thali.amce and ", Argument("outcome"))
     return DataError(
         f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),
+        *ratings,
         f". The columns are {shorten(names, 12)}.",
     )
 
