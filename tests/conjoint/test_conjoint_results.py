@@ -239,7 +239,7 @@ def test_settings_that_are_refused(data, settings, kind, facts):
 
 
 def test_a_table_with_ratings_alone_needs_the_outcome(frame):
-    with refused(DataError, "marks the chosen alternative", "'rating'", "thali.amce and `outcome`"):
+    with refused(DataError, "marks the chosen alternative", "thali.amce with `outcome='rating'`"):
         th.amce(frame.drop(columns="selected"))
 
 

@@ -1,5 +1,6 @@
 """Shared style of the plots: axes, colours for all kinds of vision, grids and labels."""
 
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -130,6 +131,11 @@ def shorten_labels(labels: list[str]) -> list[str]:
         if len(set(short_labels)) == len(labels):
             return short_labels
     return [f"{index} {line[: MAX_LABEL_LENGTH - 1]}" for index, line in enumerate(lines)]
+
+
+def wrap_name(name: str, line_length: int, max_lines: int) -> str:
+    """Return a name wrapped into lines of a length, cut if there would be too many."""
+    return "\n".join(textwrap.wrap(name, line_length, max_lines=max_lines, placeholder=" …"))
 
 
 def map_short_labels(labels: list[str]) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """Plot of a product's demand curve: share by price."""
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,6 +19,7 @@ from ._style import (
     label_rows,
     measure_label_width,
     shorten_labels,
+    wrap_name,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
             _draw_curve(ax, curve, COLOURS[curve_index % len(COLOURS)], curve_label, band_label)
         )
     ax.set_xlabel(attribute, parse_math=False)
-    ax.set_ylabel(textwrap.fill(share_label, _LINE_LENGTH), parse_math=False)
+    ax.set_ylabel(wrap_name(share_label, _LINE_LENGTH, 2), parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * max(upper_limits)))
     ax.yaxis.set_major_formatter(_format_percent)
     draw_thin_grid(ax, "y")

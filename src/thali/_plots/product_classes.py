@@ -1,6 +1,5 @@
 """Plot of product classes: share of owners and importance."""
 
-import textwrap
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +15,7 @@ from ._style import (
     draw_thin_grid,
     label_rows,
     measure_label_width,
+    wrap_name,
 )
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LINE_LENGTH = 46  # characters per line of a name
-_MAX_LINES = 3
 _LIKED = COLOURS[0]
 _EITHER = COLOURS[5]
 _DISLIKED = COLOURS[1]
@@ -69,7 +68,7 @@ def classes(
     table = table.head(check_integer("max_classes", max_classes, 1))
     if not len(table):
         raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
-    class_labels = [_wrap_name(name) for name in table["product_class"]]
+    class_labels = [wrap_name(name, _LINE_LENGTH, 3) for name in table["product_class"]]
     n_lines = [name.count("\n") + 1 for name in class_labels]
     axes = ax
     if axes is None:
@@ -110,14 +109,6 @@ def classes(
     importance_axes.set_xlabel(f"importance ({shown_percent:.0f} % shown)")
     _add_colour_legend(share_axes, colours)
     return [share_axes, importance_axes]
-
-
-def _wrap_name(name: str) -> str:
-    """Return a class name wrapped into at most three lines."""
-    lines = textwrap.wrap(name, _LINE_LENGTH, break_long_words=True)
-    if len(lines) > _MAX_LINES:
-        lines = [*lines[: _MAX_LINES - 1], f"{lines[_MAX_LINES - 1][: _LINE_LENGTH - 1]}…"]
-    return "\n".join(lines)
 
 
 def _add_colour_legend(ax: "Axes", colours: list[str]) -> None:

@@ -16,6 +16,7 @@ from ._style import (
     measure_label_width,
     place_grouped_rows,
     shorten_labels,
+    wrap_name,
 )
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def segments(found: "Segments", ax: "Sequence[Axes] | None" = None) -> "list[Axe
     level_labels = _shorten_levels(attributes, levels)
     height = max(y[-1] + 0.16, 1.0)
     labels_width = measure_label_width([*level_labels, *(f"{name} " for name in headings)])
-    wrapped_names = list(map(_wrap_segment_name, found.sizes["name"]))
+    wrapped_names = [wrap_name(name, _LINE_LENGTH, 2) for name in found.sizes["name"]]
     n_title_lines = 1 + max(name.count("\n") for name in wrapped_names)
     if ax is None:
         ax = create_axes(
@@ -142,7 +143,7 @@ def _write_title(
     panel.text(
         0.0,
         1.0,
-        _wrap_segment_name(segment_row["name"]),
+        wrap_name(segment_row["name"], _LINE_LENGTH, 2),
         transform=panel.transAxes,
         fontsize=8,
         va="bottom",
@@ -195,10 +196,3 @@ def _shorten_levels(attributes: list[str], levels: list[str]) -> list[str]:
             [level for name, level in zip(attributes, levels, strict=True) if name == attribute]
         )
     return labels
-
-
-def _wrap_segment_name(name: str) -> str:
-    """Return a segment name wrapped into at most two lines."""
-    import textwrap
-
-    return "\n".join(textwrap.wrap(name, _LINE_LENGTH, max_lines=2, placeholder=" …"))

@@ -845,14 +845,14 @@ def _missing_roles_error(
     if chosen is None:
         missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
     meanings = " or ".join(meaning for meaning, _ in missing_roles)
-    rated_columns = [name for name in names if is_called_rating(name)]
-    ratings: tuple[str | Argument, ...] = ()
-    if chosen is None and rated_columns:
-        ratings = (f", or analyse {rated_columns[0]!r} with thali.amce and ", Argument("outcome"))
+    rating = next(filter(is_called_rating, names), None)
+    advice = Message()
+    if chosen is None and rating is not None:
+        advice = Message("; for ratings, use thali.amce with ", Setting("outcome", rating))
     return DataError(
         f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),
-        *ratings,
+        advice,
         f". The columns are {shorten(names, 12)}.",
     )
 
