@@ -40,7 +40,7 @@ class PriorSample:
         from thali._posterior.datatree_files import build_tree, describe_origin
 
         groups = {"prior": self.prior, "prior_predictive": self.predictive, **self.fixed}
-        if self.latent is not None:
+        if self.latent:
             groups[f"prior_{LATENT}"] = self.latent
         return build_tree(groups, describe_origin())
 
@@ -49,9 +49,9 @@ def draw_prior(
     model: "MarkovChainModel", draws: int, random_seed: RandomSeed, *design: Any
 ) -> PriorSample:
     """Draw parameters from the prior and simulate data, `draws` times."""
-    draws = check_integer("draws", draws, 1)
+    rngs = spawn_generators(random_seed, check_integer("draws", draws, 1))
     with silence_warnings():  # only `fit` warns about unusual data
-        return model._sample_prior(spawn_generators(random_seed, draws), *design)
+        return model._sample_prior(rngs, *design)
 
 
 def add_replicates(
@@ -63,21 +63,22 @@ def add_replicates(
     posterior = model._view
     observed = posterior.observed
     observed_by_name = model._build_observed(*design)
-    is_same = (
-        np.array_equal(observed[name].values, values, equal_nan=values.dtype.kind == "f")
-        for name, values in observed_by_name.items()
-    )
-    if not observed_by_name or not all(is_same):
+    if not observed_by_name or not all(
+        _are_equal(observed[name].values, values) for name, values in observed_by_name.items()
+    ):
         raise DataError(
             "posterior_predictive requires the data that the model was fitted to; got other data."
         )
     check_predictive_size(
         sum(values.size for values in observed_by_name.values()), posterior.n_draws
     )
-    replicates = model._simulate_replicates(build_generator(random_seed), *design)
     tree = posterior.tree.copy()
     tree["posterior_predictive"] = xr.DataTree(
-        build_predictive_dataset(observed, posterior.draws, replicates)
+        build_predictive_dataset(
+            observed,
+            posterior.draws,
+            model._simulate_replicates(build_generator(random_seed), *design),
+        )
     )
     return tree
 
@@ -87,9 +88,14 @@ def select_observed(posterior: Posterior, stored_data: Any) -> dict[str, np.ndar
     for name, constant in stored_data.constants.items():
         if isinstance(constant, tuple):  # dimensions, values
             constant = constant[1]
-        if not np.array_equal(posterior.fixed[name].values, constant):
+        if not _are_equal(posterior.fixed[name].values, constant):
             return {}
     return {name: np.asarray(array) for name, (_, array) in stored_data.observed.items()}
+
+
+def _are_equal(stored: np.ndarray, values: Any) -> bool:
+    """Return whether arrays are equal; NaN, such as an unknown reliability, equals NaN."""
+    return np.array_equal(stored, values, equal_nan=stored.dtype.kind == "f")
 
 
 def add_sample_dimensions(

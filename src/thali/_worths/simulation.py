@@ -111,7 +111,7 @@ def build_prior_sample(
         {name: arrays[None] for name, arrays in simulated_variables.items()},
     )
     data_groups = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
-    return PriorSample(prior, predictive_dataset, data, data_groups)
+    return PriorSample(prior, predictive_dataset, data, data_groups, posterior.latent)
 
 
 def simulate_replicates(
