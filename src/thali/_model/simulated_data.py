@@ -63,8 +63,9 @@ def add_replicates(
     posterior = model._view
     observed = posterior.observed
     observed_by_name = model._build_observed(*design)
-    if not observed_by_name or not all(
-        _are_equal(observed[name].values, values) for name, values in observed_by_name.items()
+    if not (
+        observed_by_name
+        and all(_are_equal(observed[name].values, x) for name, x in observed_by_name.items())
     ):
         raise DataError(
             "posterior_predictive requires the data that the model was fitted to; got other data."
