@@ -10,10 +10,8 @@ from helpers import typed_tables
 from helpers.sentences import refused, said
 
 import thali._data.kinds as kinds
-from thali._input_files import Source
-from thali._reading.layout_recognition import RecognitionError, read_data, recognise
+from thali._reading.layout_recognition import RecognitionError, recognise
 from thali._reading.layouts import SHAPES
-from thali._reading.table_files import read_table
 from thali.errors import DataError
 
 PAIRS = "chosen,rejected,n\ntea,milk,3\nmilk,tea,1\n"
@@ -94,22 +92,6 @@ def test_a_file_is_read_once(run, tmp_path, text, words, code):
     assert result.code == code and "is empty" not in result.err
 
 
-@pytest.mark.parametrize(
-    ("text", "kind", "shape"),
-    [
-        (PAIRS, kinds.PAIRS, "list of comparisons"),
-        (SQUARE, kinds.PAIRS, "square matrix of counts"),
-        (SETS, kinds.CHOICES, "long table of choices"),
-        (ALIKE, kinds.SIMILARITIES, "square matrix of similarities"),
-        ("a,b,similarity\ntea,milk,0.3\n", kinds.SIMILARITIES, "list of similarities"),
-    ],
-)
-def test_the_kind_of_data_is_recognised(text, kind, shape):
-    reading = recognise(table(text))
-    assert (reading.kind, reading.shape) == (kind, shape)
-    assert recognise(table(text), kind).shape == shape
-
-
 def test_shapes_have_names_of_their_own_and_known_kinds():
     assert len({shape.name for shape in SHAPES}) == len(SHAPES)
     known = {
@@ -136,30 +118,6 @@ def test_two_readings_are_an_ambiguity_that_names_both():
     assert recognise(table(PRICED), target="alt").kind == kinds.CLASSES
 
 
-def test_a_list_of_three_similarities_is_no_square_of_counts():
-    text = "a,b,similarity\n1,2,0.5\n1,3,0.2\n2,3,0.4\n"  # as many rows as columns, all numbers
-    assert recognise(table(text)).shape == "list of similarities"
-    assert read_data(Source("x", text.replace("a,b", "i,j").encode()))[0].values.tolist() == [
-        0.5,
-        0.2,
-        0.4,
-    ]
-
-
-def test_data_of_another_kind_than_was_asked_for():
-    for text, wanted, found in (
-        (ALIKE, kinds.PAIRS, kinds.SIMILARITIES),
-        (PAIRS, kinds.SIMILARITIES, kinds.PAIRS),
-        (SETS, kinds.PAIRS, kinds.CHOICES),
-    ):
-        with pytest.raises(RecognitionError) as caught:
-            recognise(table(text), wanted)
-        sentence = str(caught.value)
-        assert sentence.endswith(f"), not {wanted}.")
-        said(sentence, "data.csv", found)
-        assert caught.value.kinds == (found,)
-
-
 @pytest.mark.parametrize(
     ("header", "facts"),
     [
@@ -174,18 +132,6 @@ def test_the_nearest_shape_is_named_and_what_it_lacks(header, facts):
     with refused(RecognitionError, "comparisons or choices", *facts) as caught:
         recognise(table(f"{header}\n1,a,x\n1,b,y\n2,a,x\n2,b,z\n"), kinds.PAIRS, kinds.CHOICES)
     assert caught.value.kinds == ()
-
-
-def test_rows_may_end_early_in_a_triangle_alone(tmp_path):
-    text = ",A,B,C\nA\nB,0.8\nC,0.3,0.4\n"
-    assert recognise(table(text)).shape == "square matrix of similarities"
-    with refused(ValueError, "contains similarities"):
-        recognise(table(text), kinds.PAIRS)
-    (tmp_path / "data.csv").write_text(text)
-    assert read_table(tmp_path / "data.csv")["C"].isna().all()
-    (tmp_path / "data.csv").write_text(text.replace("B,0.8", "B,0.8,1"))
-    with refused(ValueError, "Line 2", "1 cell"):
-        read_table(tmp_path / "data.csv")
 
 
 def test_errors_keep_their_facts_in_another_process():
@@ -205,11 +151,3 @@ def test_a_list_of_similarities_whose_rows_end_early_is_not_misread():
     for wanted in ((), (kinds.SIMILARITIES,)):
         with refused(ValueError, "Line 3", "2 cells", "3 columns"):
             recognise(table(text), *wanted)
-
-
-def test_facts_in_errors_about_data_are_spelled_by_the_place(run, tmp_path):
-    (tmp_path / "data.csv").write_text(",a,b\na,0,3\nb,3.5,0\n")
-    with refused(ValueError, "weights=True", "'weight'"):
-        read_data(tmp_path / "data.csv")
-    sentence = run("fit", tmp_path / "data.csv", *ML).err
-    said(sentence, "'weight'", "--model")

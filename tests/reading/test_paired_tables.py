@@ -68,11 +68,6 @@ def test_numbers_are_options_unless_a_row_repeats_them():
     assert isinstance(read(prices), th.ChoiceExperiment)
 
 
-def test_empty_cells_shorten_a_set():
-    data = read(sets("option1,option2,option3,chosen", (1, 2, 3, 2)).replace("rum,gin,1", "rum,,1"))
-    assert sorted(set(data.sizes)) == [2, 3]
-
-
 def test_a_cell_that_was_not_offered_is_named_with_its_row():
     text = sets("option1,option2,option3,chosen", ("tea", "tea", "tea", "none"))
     with refused(DataError, "'none'", "row 3", "where"):

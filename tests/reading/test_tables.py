@@ -142,11 +142,6 @@ def test_tables_of_pairs_are_recognised_and_read(header, tmp_path):
     )
 
 
-def test_columns_not_used_are_named(tmp_path):
-    _, messages = read_data(in_file(tmp_path, "judge,winner,loser,ties\n1,A,B,0\n"), kinds.PAIRS)
-    said(messages, "'ties'", "'judge'", "2 options", "1 pair")
-
-
 def test_labels_keep_their_accents_and_separators(tmp_path):
     text = 'winner;loser\n"Café; noir";Thé, vert\nThé, vert;Eau\n'
     for encoding in ("utf-8", "utf-8-sig", "latin-1", "utf-16"):
@@ -381,17 +376,6 @@ def test_objects_called_i_j_and_s_are_a_square_if_it_is_symmetric(tmp_path):
         in_file(tmp_path, "i,j,s\n1,2,0.3\n1,3,0.4\n2,3,0.5\n"), kinds.SIMILARITIES
     )
     assert data.values.tolist() == [0.3, 0.4, 0.5] and "table of pairs" in messages
-
-
-def test_similarities_in_excel_and_parquet(tmp_path):
-    pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
-    pytest.importorskip("pyarrow", reason="Parquet files need pyarrow")
-    ALIKE.to_frame().to_excel(tmp_path / "square.xlsx")
-    ALIKE.to_frame().iloc[[2, 0, 1]].to_parquet(tmp_path / "square.parquet")
-    ALIKE.to_frame(long=True).to_excel(tmp_path / "long.xlsx")
-    ALIKE.to_frame(long=True).to_parquet(tmp_path / "long.parquet")
-    for name in ("square.xlsx", "square.parquet", "long.xlsx", "long.parquet"):
-        assert read_data(tmp_path / name, kinds.PAIRS, kinds.SIMILARITIES)[0] == ALIKE
 
 
 REAL = {

@@ -5,11 +5,11 @@ import operator
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
-from thali._reading.layout_recognition import read_data, recognise
+from thali._reading.layout_recognition import read_data
 from thali._reading.row_filter import Condition, RowFilter
 from thali._reading.table_files import RawTable, build_raw_table, load_table, read_table
 from thali._reading.text_cells import TextTable
@@ -320,15 +320,6 @@ def test_lines_keep_their_numbers(tmp_path):
     (tmp_path / "won.csv").write_text("block,winner,loser\npractice,a,a\nmain,a,b\nmain,,b\n")
     with refused(DataError, "missing", "row 4"):
         read_data(tmp_path / "won.csv", PAIRS, where="block == main")
-
-
-def test_the_sentence_says_how_many_rows_were_left_out(tmp_path):
-    path = tmp_path / "won.csv"
-    path.write_text("block,winner,loser\npractice,a,b\nmain,a,b\nmain,b,a\n")
-    data, sentence = read_data(path, PAIRS, where=["block == main", "winner != c"])
-    assert data.n_comparisons == 2
-    said(sentence, "3 rows", "'main'", "'c'")
-    assert recognise(load_table(path), PAIRS, where="block == main").build()[0] == data
 
 
 def test_a_column_of_text_that_says_which_rows_count_is_no_covariate(tmp_path):

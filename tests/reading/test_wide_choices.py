@@ -150,35 +150,6 @@ def test_attributes_that_an_alternative_of_a_long_table_lacks():
         th.read(pd.read_csv(io.StringIO(LONG.replace("41,6", "41,"))))
 
 
-@pytest.mark.parametrize("name", ["X", "Attribute"])
-def test_numbered_attributes_and_the_number_chosen_in_the_first_row(name):
-    rows = [
-        (person, task, k + 1, times[k], costs[k], chosen + 1 if k == 0 else 0)
-        for person, task, times, costs, chosen in zip(
-            PEOPLE, (1, 2) * 3, TIMES, COSTS, CHOSEN, strict=True
-        )
-        for k in range(3)
-    ]
-    frame = pd.DataFrame(rows, columns=["UnitID", "Set", "Alt", f"{name}_1", f"{name}_2", "y"])
-    data = th.read(frame)
-    assert data.attributes == (f"{name}_1", f"{name}_2") and data.n_respondents == 3
-    assert data.chosen.tolist() == list(CHOSEN)
-
-
-@pytest.mark.parametrize(
-    ("header", "kind"),
-    [
-        (
-            "judge,score_a,score_b,model_a,model_b,winner\n1,3,5,x,y,b\n1,6,2,y,z,a\n2,1,2,z,x,b\n",
-            "Paired",
-        ),
-        ("person,item1,item2,item3,best\np,1,2,3,item1\nq,3,1,2,item2\nr,2,3,1,item3\n", "Choices"),
-    ],
-)
-def test_sides_and_ranks_are_no_attributes(header, kind):
-    assert type(th.read(pd.read_csv(io.StringIO(header)))).__name__.startswith(kind)
-
-
 LEVELS = [("red", "blue"), ("blue", "blue"), ("red", "red"), ("green", "red"), ("blue", "green")]
 
 

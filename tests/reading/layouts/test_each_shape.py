@@ -2,13 +2,11 @@
 what it refuses."""
 
 import pytest
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused
 from helpers.typed_tables import table
 
-from thali import PairedComparisons, Similarities
 from thali._data.kinds import SIMILARITIES
 from thali._reading.layouts import SHAPES
-from thali.errors import DataWarning
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 CHOICES = SHAPE["long table of choices"]
@@ -145,36 +143,6 @@ def test_each_shape_names_the_column_that_is_missing(shape, text, lack):
     assert shape.lacks(table(text)) == lack
 
 
-def test_a_table_of_covariates_becomes_observations():
-    data, sentence = CLASSES.match(table(PLANTS), target="kind").build()
-    assert data.covariates["height"].tolist() == [1.5, 30.0, 2.0] and data.classes == {
-        "fern": 1,
-        "moss": 2,
-    }
-    said(data, "3 rows", "1 covariate", "2 classes", "moss 2")
-    assert sentence == str(data)
-
-
-@pytest.mark.parametrize(
-    ("text", "counts", "facts"),
-    [
-        ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), ("not used: 'room'",)),
-        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counts in 'weight'",)),
-        (
-            "a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n",
-            (3, 2, 3),
-            ("in 'b_over_a'", "ties in 'tie'"),
-        ),
-        ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties in 'draw'",)),
-    ],
-)
-def test_a_list_becomes_comparisons(text, counts, facts):
-    data, sentence = COMPARISONS.match(table(text)).build()
-    assert data.labels == ("A", "B")
-    said(sentence, *facts)
-    assert (*data.wins, *data.losses, sum(data.tied)) == counts
-
-
 def test_covariates_of_pairs_that_say_which_was_first():
     data, sentence = COMPARISONS.match(table(HOME), covariates=["order", "far"]).build()
     assert data.covariates.names == ("order", "far") and "not used" not in sentence
@@ -189,18 +157,3 @@ def test_covariates_of_pairs_that_say_which_was_first():
     assert sorted(cells) == [(-1, -1, 2, 4), (1, 2, 1, 2), (1, 5, 3, 1)]
     by_order = COMPARISONS.match(table(HOME)).build()[0].with_order()
     assert COMPARISONS.match(table(HOME), covariates=["order"]).build()[0] == by_order
-
-
-def test_a_square_or_list_becomes_similarities():
-    data, sentence = ALIKE_LIST.match(table("judge,item1,item2,rating\nx,A,B,3\ny,B,A,4\n")).build()
-    assert data.values.tolist() == [3.5] and data.respondents == ("x", "y")
-    said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
-    data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
-    assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
-    said(sentence, "2 objects", "the two halves", "diagonal ignored")
-
-
-def test_a_filled_diagonal_is_left_out_with_a_warning_where_the_square_is_sure():
-    with warned(DataWarning, "714", "'Biometrika'"):
-        data, _ = COUNTS.match(table(",Comm,Biometrika\nComm,0,3\nBiometrika,1,714\n")).build()
-    assert data == PairedComparisons([[0, 3], [1, 0]], ["Comm", "Biometrika"])

@@ -104,40 +104,6 @@ def test_rows_of_one_ranking_have_one_count():
         made(uneven)
 
 
-def test_from_rankings_reads_orders_and_ranks():
-    assert chosen(th.Choices.from_rankings(ORDERS)) == CHOSEN
-    frame = pd.DataFrame(ORDERS, columns=["x", "y", "z"])
-    assert chosen(th.Choices.from_rankings(frame, "ranks")) == CHOSEN
-    assert (
-        chosen(
-            th.Choices.from_rankings(
-                pd.DataFrame(RANKS, columns=["tea", "milk", "water"]), "options"
-            )
-        )
-        == CHOSEN
-    )
-    with refused(ValueError, "'x'", "'y'", "'z'"):
-        th.Choices.from_rankings(frame)
-
-
-def test_options_that_a_ranking_does_not_name():
-    text = "subject,sex,tea,milk,water\na,f,1,2,\nb,m,2,,1\nc,m,1,2,3\n"
-    absent, sentence = made(text)
-    assert chosen(absent)[("milk", "tea")] == {"tea": 1} and absent.n_choices == 4
-    said(sentence, "were not offered")
-    assert absent.respondents == ("a", "b", "c") and absent.people["sex"].tolist() == [
-        "f",
-        "m",
-        "m",
-    ]
-    worse, sentence = made(text, unranked="worse")
-    assert worse.n_choices == 6 and chosen(worse)[("milk", "tea", "water")] == {
-        "tea": 2,
-        "water": 1,
-    }
-    said(sentence, "incomplete rankings, whose missing options were offered")
-
-
 BEST_WORST = {
     ("milk", "tea", "water"): {"tea": 1, "milk": 1},
     ("milk", "water"): {"milk": 1},
@@ -257,12 +223,6 @@ def test_every_shape_has_ties(shape):
 def test_ties_that_are_refused(name, text, facts):
     with refused(DataError, *facts):
         recognise(table(text, name)).build()
-
-
-def test_all_tied_is_left_out_and_said():
-    data, sentence = made("tea,milk,water\n1,2,2\n2,2,1\n1,2,3\n2,1,3\n1,1,1\n1,2,3\n3,1,2\n")
-    said(sentence, "7 rankings", "1 ranking without an answer")
-    assert not data.n_ties and data.n_choices == 10
 
 
 def test_an_option_that_nobody_ranked_stays():

@@ -10,6 +10,7 @@ import thali as th
 from thali._data.column_guesses import find_side_columns
 from thali._reading.layout_recognition import recognise
 from thali._reading.layouts import SHAPES
+from thali.errors import Argument, DataError
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 TRIALS = SHAPE["table of trials"]
@@ -175,22 +176,6 @@ def test_side_columns_are_found_in_pairs_only():
     assert found == {("Model A", "Model B"), ("left_img", "right_img")}
 
 
-def test_the_options_of_the_command_line(run, tmp_path):
-    (tmp_path / "x.csv").write_text("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n2,tea,milk,f\n")
-    words = (
-        *"--first eins --second zwei --chosen u --respondent wer --coding f=first,j=second".split(),
-    )
-    done = run("fit", tmp_path / "x.csv", *words, "--method", "maximum-likelihood")
-    assert done.code == 0, done.err
-    said(done.err, "3 comparisons", "2 respondents", "0.5")
-    done = run(
-        "compare",
-        tmp_path / "x.csv",
-        "--models",
-        "BTL",
-        *words,
-        *"--draws 4 --tune 0 --chains 1".split(),
-    )
-    assert "3 comparisons from 2 respondents" in done.err, done.err
-    done = run("fit", tmp_path / "x.csv", *words[:4], "--method", "maximum-likelihood")
-    assert "give its name with --chosen" in done.err and done.code == 2
+def test_named_sides_without_an_answer_ask_for_it():
+    with refused(DataError, Argument("chosen")):
+        made("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n", first="eins", second="zwei")

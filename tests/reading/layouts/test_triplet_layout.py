@@ -5,7 +5,6 @@ from helpers.sentences import refused, said
 from helpers.typed_tables import made
 
 from thali._reading.layout_recognition import RecognitionError
-from thali.errors import DataError
 
 ODD = "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\n"
 TABLES = {
@@ -58,11 +57,6 @@ def test_the_column_that_is_missing_is_named(header, facts, option):
     with refused(RecognitionError, *facts) as error:
         made(f"{header}\ntea,coffee,brick,brick\n")
     assert option in str(error.value)
-
-
-def test_a_named_column_must_be_there():
-    with refused(DataError, "column 'foodX'"):
-        made(ODD, objects=("object1", "object2", "foodX"))
 
 
 def test_anchored_questions():
