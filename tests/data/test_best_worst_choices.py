@@ -52,29 +52,6 @@ def test_a_rounded_probability_above_one_is_simulated():
     np.testing.assert_array_equal(drawn[questions.start[:-1]], questions.totals)
 
 
-def test_tables_copies_and_people():
-    frame = pd.DataFrame(
-        [
-            ("p1", "f", *"abcd", "a", "d"),
-            ("p1", "f", *"bcda", "d", "b"),
-            ("p2", "m", *"abcd", "a", "d"),
-        ],
-        columns=["respondent", "sex", "option1", "option2", "option3", "option4", "best", "worst"],
-    )
-    data = th.Choices.from_best_worst(frame)
-    assert (
-        data.respondents == ("p1", "p2")
-        and data.people is not None
-        and data.people["sex"].tolist() == ["f", "m"]
-    )
-    table = data.to_frame()
-    assert list(table.columns) == "choice_id alternative best worst count respondent".split()
-    again = th.Choices.from_best_worst(table, labels=data.labels)
-    assert again.to_frame().equals(table)
-    counted = best_worst(ROWS, "abcd")
-    assert th.Choices.from_best_worst(counted.to_frame(), labels="abcd") == counted
-
-
 def test_rankings_of_three():
     data = best_worst(ROWS[2:], "abcd")
     rows = [

@@ -4,7 +4,7 @@ asked about."""
 from itertools import combinations
 
 import pytest
-from helpers.sentences import refused, said
+from helpers.sentences import refused
 
 from thali._data.column_roles import (
     LANGUAGES,
@@ -212,14 +212,6 @@ def test_and_an_answer_is_taken():
     source = csv("winner,loser,nombre", "tea,milk,3/milk,water,2")
     assert read_data(source, count="nombre")[0].n_comparisons == 5
     assert read_data(source, respondent="nombre")[0].respondents == ("2", "3")
-
-
-def test_the_command_line_names_its_options(run, tmp_path):
-    path = tmp_path / "votes.csv"
-    path.write_text("winner,loser,nombre\ntea,milk,3\nmilk,water,2\n", encoding="utf-8")
-    result = run("fit", path, "--method", "maximum-likelihood")
-    assert result.code != 0
-    said(" ".join(result.err.split()), "--respondent", "--count")
 
 
 def test_within_a_shape_and_a_language_no_name_means_two_roles():

@@ -5,13 +5,12 @@ import matplotlib
 import numpy as np
 import pytest
 from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
-from helpers.sentences import refused, said
+from helpers.sentences import said
 from helpers.tree_cases import CELEBRITIES, caterpillar, random_linkage
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
 
 import thali as th
-from thali.errors import ArgumentError
 
 
 def build_mixed_tree():
@@ -172,8 +171,3 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched():
     assert plt.get_fignums() == [figure.number]
     assert dict(matplotlib.rcParams) == before
     assert tree.plot().figure is not figure
-
-
-def test_input_that_is_not_a_tree_is_refused():
-    with refused(ArgumentError, "plots.tree", "got EliminationByAspects"):
-        th.plots.tree(th.EliminationByAspects(th.Tree.from_groups(CELEBRITIES)))

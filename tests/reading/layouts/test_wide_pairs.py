@@ -127,13 +127,6 @@ def test_who_does_not_know_is_left_out_and_a_coding_adds():
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
 
 
-def test_patterns_with_counts():
-    data, sentence = made("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")
-    assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.respondents == ()
-    assert "counts in 'n'" in sentence
-    said(sentence, "answer pattern")
-
-
 def test_pairs_by_the_two_labels_that_columns_hold():
     text = "id,Q1,Q2,Q3,sex\n1,tea,tea,milk,f\n2,milk,water,water,m\n"
     data, _ = made(text)
