@@ -135,18 +135,3 @@ def test_what_another_method_has_is_left_out(asked_of):
 )
 def test_what_cannot_be_used_is_said(form, facts, asked_of):
     said(asked_of("elimination-by-aspects", **form), *facts)
-
-
-def test_every_kind_of_data_has_a_model_and_columns(client, dropped):
-    kinds = {kind for spec in FITTED for kind in spec.data}
-    assert len(kinds) == 6
-    for kind in kinds:
-        assert 'name="model"' in client.page(f"{dropped(kind)}/ask")
-
-
-def test_columns_of_people_are_asked_where_there_are_any(client, dropped):
-    with_people = client.page(f"{dropped(EXPERIMENTS)}/ask")
-    frame = TABLES["experiment"].make().drop(columns="sex")
-    without = client.drop("table.csv", frame.to_csv(index=False).encode())
-    client.go(f"{without}/read", kind=EXPERIMENTS)
-    assert "by" in fields_of(with_people) and "by" not in fields_of(client.page(f"{without}/ask"))

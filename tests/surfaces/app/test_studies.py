@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from helpers import app_runs, watched_runs
 from helpers.pages import Page
-from helpers.sentences import said, says
+from helpers.sentences import says
 from starlette.testclient import TestClient
 
 import thali._surfaces.app.background_runs as runs
@@ -188,20 +188,6 @@ def test_a_ticket_is_good_for_once(client, children_here):
     assert 'data-what="test/view"' in client.page(f"{address}/tests")
 
 
-def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
-    address = client.go("/dataset", name="celebrities")
-    sentence = client.go(f"{address}/fit", model="elimination-by-aspects", draws="0")
-    says(sentence, "“Draws per chain”")
-    assert "--" not in sentence
-    sentence = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
-    says(sentence, "“Random choices (lapse rate)”")
-    said(client.go(f"{address}/fit", model="additive-clustering"), "Choose a model")
-    client.go(f"{address}/fit", aspects="ibp", **FITS)
-    page = text_of(client.page(address))
-    says(page, "known aspects, but here the aspects are to be inferred")
-    assert "--" not in page
-
-
 @pytest.mark.parametrize(
     "table, fact",
     [
@@ -299,15 +285,6 @@ def test_what_an_earlier_server_left_is_found_again(tmp_path):
     assert Runs(studies).find_state(study, FIT) == runs.STOPPED  # its child was killed
     study.write("fit.end", {"code": 0})
     assert Runs(studies).find_state(study, FIT) == runs.ENDED
-
-
-def test_a_child_is_a_process_of_its_own(tmp_path):
-    studies = Studies(tmp_path)
-    study = studies.create("celebrities", dataset="celebrities")
-    study.write(READ, {})
-    Runs(studies).read_data(study)
-    assert study.read("reading")["kind"] == "paired comparisons"
-    assert runs.read_end(study, READ) == {"code": 0, "message": "", "named": [], "warnings": []}
 
 
 def test_the_progress_of_a_run_is_that_of_its_job(tmp_path):

@@ -23,7 +23,7 @@ import thali
 from thali._compile import compiled_code_files as kernels
 from thali._labels import format_plural
 from thali._posterior import datatree_files
-from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, InterruptedWarning
+from thali.errors import ConvergenceWarning, DataWarning, InterruptedWarning
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 # beside the job, or the command of a made-up fit, which has none
@@ -237,15 +237,6 @@ def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages
     assert messages in refused(*words)
 
 
-def test_an_error_of_the_model_is_one_line(refused, fake):
-    def refuse():
-        raise ArgumentError("`draws` must be\nat least 1; got 0.")
-
-    fake.happens = staticmethod(refuse)
-    error = refused("fit", "tea.csv")
-    said(error.splitlines()[-1], "`draws`", "1", "got 0")
-
-
 @pytest.mark.fit
 def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
     def warn():
@@ -426,8 +417,3 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
     assert "before anything was drawn" not in err
     assert ("Nothing was written." in err) == (not out)
     assert (folder / "results" / "posterior.nc").exists() == bool(out)
-
-
-def test_similarities_are_no_comparisons(run, refused, fake):
-    run("datasets", "numbers", "--out", "numbers.csv")
-    assert "--model additive" in refused("fit", "numbers.csv", "--model", "elimination-by-aspects")

@@ -19,9 +19,7 @@ TABLE = (
     ",tea,coffee,milk,water\ntea,1,.8,.3,.1\ncoffee,.8,1,.4,.15\nmilk,.3,.4,1,.2\n"
     "water,.1,.15,.2,1\n"
 )
-CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
-SIDED = TABLE.replace("coffee,.8", "coffee,.6")
-FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
+FILES = {"alike.csv": TABLE}
 
 
 @pytest.fixture
@@ -32,16 +30,6 @@ def fake(stand_in):
 
 
 # which model --------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "words", [["numbers"], ["alike.csv"], ["list.csv"], ["numbers", "--model", "additive"]]
-)
-def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, words):
-    (folder / "list.csv").write_text("a,b,similarity\ntea,milk,.3\nmilk,water,.2\ntea,water,.1\n")
-    result = done("fit", *words, "--draws", 20, "--print", "all")
-    assert isinstance(fake.data, thali.Similarities)
-    says(result.out, "Number of features")
 
 
 def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(
@@ -56,15 +44,6 @@ def test_a_symmetric_table_of_whole_numbers_is_comparisons_only_if_said(
     says(asked, "--dissimilarities", "--kind")
     result = run("fit", "ratings.csv", "--model", "elimination-by-aspects")
     said(result.err.splitlines()[-1], "thali: error: this")
-
-
-def test_two_sides_are_averaged_on_request(run, refused, fake):
-    assert "set --symmetrize mean" in refused("fit", "sided.csv", "--model", "additive")
-    assert (
-        run("fit", "sided.csv", "--model", "additive", "--symmetrize", "mean", "--draws", 20).code
-        == 0
-    )
-    assert fake.data.values[0] == pytest.approx(0.7)
 
 
 # what fit passes on -------------------------------------------------------------------------------
@@ -153,9 +132,6 @@ def test_the_estimate_that_was_asked_for(done, fake):
         f"{100 * model.estimate('conditional-map').variance_accounted_for():.1f} %"
         in printed["conditional-map"]
     )
-
-
-# options of the other model -----------------------------------------------------------------------
 
 
 # bad input ----------------------------------------------------------------------------------------
@@ -298,6 +274,3 @@ def test_the_advice_is_told_in_words_to_type(done, stand_in, folder):
     assert "refit with --tempering auto" in untempered
     says(tempered, "--tempering", "20", "10 temperatures", "--draws", "10000")
     assert not re.search(r"(?<!-)(tempering|draws)=", untempered + tempered)
-
-
-# what fit writes ----------------------------------------------------------------------------------

@@ -48,15 +48,6 @@ def test_what_is_refused(refused, words, sentence):
     says(" ".join(refused("fit", *words).split()), *sentence)
 
 
-def test_comparison(run, refused):
-    assert "--best-worst reversed" in " ".join(
-        refused(
-            "compare", "seven.csv", "--models", "BTL", "--folds", "2", "--best-worst", "ranking"
-        ).split()
-    )
-    assert "--best-worst" in run("compare", "--help-all").out
-
-
 def test_the_rule_reaches_the_models(compared):
     assert (
         compared("maxdiff.csv", "BTL", "--best-worst", "reversed")["BTL"].best_worst == "reversed"

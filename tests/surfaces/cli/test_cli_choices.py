@@ -63,13 +63,6 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     }
 
 
-def test_an_attribute_called_weight_is_to_be_renamed(run, folder):
-    frame = pd.read_csv(folder / "plain.csv")
-    frame.assign(weight=np.arange(len(frame)) + 0.5).to_csv(folder / "heavy.csv", index=False)
-    sentence = "(0.5 and 1.5); give all its rows the same count, or rename the column"
-    assert sentence in run("fit", "heavy.csv", "--model", "elimination").err
-
-
 @pytest.mark.fit
 def test_columns_may_be_named(run, refused):
     wanted = "--model elimination --alternative drink --task when --chosen choice".split()
@@ -122,23 +115,3 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
     )
     assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
-
-
-@pytest.mark.parametrize(
-    "words, facts",
-    [
-        (("tea.csv", "--method", "guess"), ("--method", "elimination-by-aspects", "'guess'")),
-        (
-            ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),
-            ("--draws", "--method", "maximum-likelihood"),
-        ),
-        (
-            ("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"),
-            ("to be inferred from the data",),
-        ),
-        (("tea.csv", "--chosen", "x"), ("'x'", "'chosen', 'rejected' and 'count'")),
-    ],
-)
-def test_what_cannot_be_fitted(refused, words, facts):
-    error = refused("fit", *words)
-    said(error.splitlines()[-1], "thali: error: ", *facts)

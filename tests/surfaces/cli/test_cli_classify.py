@@ -178,44 +178,12 @@ def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
     )
 
 
-class Fake:
-    """A classifier that remembers what it was fitted to and says that every class is as
-    probable."""
-
-    seen: list = []
-    happens = staticmethod(lambda number: None)
-
-    def fit(self, X, y, random_seed):
-        self.seen.append((list(X.index), list(X.columns), random_seed))
-        type(self).happens(len(self.seen) - 1)
-        self.classes_ = np.unique(y)
-        return self
-
-    def predict_proba(self, X):
-        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
-
-
-@pytest.fixture
-def fake():
-    return type("Fake", (Fake,), {"seen": []})
-
-
 def left_out(model, table, folds, seed):
     """A comparison of that model alone, whose fits are those of a cross-validation."""
     X, y = table.drop(columns="kind"), table["kind"]
     return thali.compare(
         {"m": model}, (X, y), folds=folds, random_seed=seed, cores=1, progressbar=False
     )
-
-
-def test_no_row_is_predicted_by_a_fit_to_itself(fake):
-    table = left_out(fake(), plants(), 5, 2)
-    fold = table.attrs["fold"].sort_index().to_numpy()
-    assert [sorted(rows) for rows, _, _ in fake.seen] == [
-        list(np.flatnonzero(fold != number)) for number in range(5)
-    ]
-    assert len({seed.spawn_key for _, _, seed in fake.seen}) == 5
-    np.testing.assert_allclose(table.attrs["rows"]["m"], np.log(3))
 
 
 @pytest.mark.fit
@@ -439,7 +407,6 @@ TABLES = {
     "question.csv": "len,wid,kind\n1,2,x\n2,?,y\n3,3,x\n",
     "empty.csv": "len,wid,kind\n1,2,x\n2,,y\n,3,x\n",
     "nameless.csv": "len,wid,kind\n1,2,x\n2,3,\n3,3,x\n",
-    "constant.csv": "len,wid,kind\n1,2,x\n2,2,y\n3,2,x\n1,2,y\n",
     "alone.csv": "kind\nx\ny\n",
     "continuous.csv": "len,kind\n3,0.5\n2,1.25\n1,0.75\n",
 }

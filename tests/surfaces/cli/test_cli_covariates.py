@@ -68,21 +68,6 @@ def test_rankings_have_covariates_of_options(run, refused, tmp_path):
     assert table.index.tolist() == ["price"]
 
 
-@pytest.mark.parametrize(
-    ("named", "wrong"),
-    [
-        (("length",), ("'length'",)),
-        (("chosen",), ("'chosen'",)),
-        (("longer", "longer"), ("'longer'",)),
-    ],
-)
-def test_columns_that_are_none(refused, trials, named, wrong):
-    said(
-        refused("fit", trials, *(word for name in named for word in ("--covariate", name)), *ML),
-        *wrong,
-    )
-
-
 def test_a_list_of_choices_does_not_say_what_was_first(refused, tmp_path):
     (tmp_path / "list.csv").write_text("winner,loser,size\ntea,milk,1\nmilk,tea,2\n")
     said(refused("fit", str(tmp_path / "list.csv"), "--covariate", "size", *ML), "do not show")

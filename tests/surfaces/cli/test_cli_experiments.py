@@ -4,7 +4,6 @@ from the prior."""
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.product_class_fits import ATTRIBUTES, engine_result, experiment, hold
 from helpers.sentences import said, says
@@ -136,20 +135,6 @@ def test_an_effect_at_its_bound_is_no_certainty(run, fake, monkeypatch):
     result = run("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--print", "all")
     assert len(re.findall(r"^price .* 0\.500 .*  yes$", result.out, re.MULTILINE)) == 6
     says(result.out, "0.5, so")
-
-
-def test_a_bad_market_is_refused_before_the_fit(refused, fake):
-    pd.DataFrame({"price": [100, 175], "brand": "Bora", "zoom": "no", "battery": "8 h"}).to_csv(
-        "m.csv", index=False
-    )
-    error = refused(
-        *"fit camera.csv --none none".split(),
-        *MONOTONE[:1],
-        "price=decreasing",
-        "--market",
-        "m.csv",
-    )
-    assert "'175'" in error and "--levels" in error and not fake
 
 
 def test_many_levels_in_the_words_of_the_command_line(done, refused):

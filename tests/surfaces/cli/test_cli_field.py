@@ -124,6 +124,3 @@ def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeyp
     assert "no worth for the option 'cocoa'" in refused(
         "design", "tea", "cocoa", "rum", "--power", 20, "--pilot", "pilot"
     )
-
-
-# A class ------------------------------------------------------------------------------------------

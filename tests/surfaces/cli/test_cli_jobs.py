@@ -35,24 +35,6 @@ def test_a_folder_with_results_of_another_command_is_refused(run, refused, folde
 
 
 @pytest.mark.long
-def test_another_fit_is_refused_unless_it_may_overwrite(run, refused, folder):
-    run("fit", "tea.csv", *QUICK, "--out", "results")
-    before = {
-        name: (folder / "results" / name).read_bytes()
-        for name in ("posterior.nc", "summary.csv", "job/job.json")
-    }
-    words = ["fit", "tea.csv", *QUICK, "--lapse", "0.1", "--out", "results"]
-    error = refused(*words)
-    assert before == {name: (folder / "results" / name).read_bytes() for name in before}
-    line = error.splitlines()[-1]
-    says(line, "--lapse")
-    assert "this fit uses --lapse 0.1" in line
-    says(line, "--overwrite")
-    assert run(*words, "--overwrite").code == 0
-    assert before["summary.csv"] != (folder / "results" / "summary.csv").read_bytes()
-
-
-@pytest.mark.long
 def test_status_and_resume(run, folder, monkeypatch):
     write_often(monkeypatch, share=0.05)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")

@@ -22,32 +22,6 @@ def tables(folder):
     pd.DataFrame(MARKET).to_csv("market.csv", index=False)
 
 
-@pytest.mark.long
-def test_amounts_as_coefficients(done, refused):
-    """In willingness-to-pay space; a price with a coefficient for each level has no scale."""
-    space = ["--space", "willingness-to-pay"]
-    done("fit", "sim.csv", "--model", "MNL", "--linear", "price", *space, "--out", "found")
-    summary = pd.read_csv("found/summary.csv", index_col=0)
-    pay = pd.read_csv("found/willingness_to_pay.csv").set_index("level")["wtp"]
-    assert summary.loc["scale[price]", "coef"] > 0
-    assert summary.loc["zoom[yes]", "coef"] == pytest.approx(pay["yes"])
-    sentence = "--space willingness-to-pay requires a single slope for 'price'; set --linear price"
-    assert sentence in refused("fit", "sim.csv", "--model", "MNL", *space)
-
-
-def test_a_second_answer(done, refused):
-    """Whether the product would be bought: nothing is an alternative then."""
-    rows = simulate_experiment(n_respondents=12)
-    rows.assign(buy=[int(n // 3 % 4 > 0) for n in range(len(rows))]).to_csv("dual.csv", index=False)
-    done(*"fit dual.csv --model MNL --linear price --bought buy --out found".split())
-    model = th.load("found/model.nc")
-    assert list(model.coef_.index)[0] == "inside"
-    sentence = "--bought already marks tasks in which nothing would be bought; remove --none"
-    assert sentence in refused(
-        "fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3"
-    )
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -2,19 +2,17 @@
 
 import pandas as pd
 import pytest
-from helpers.sentences import said, says
+from helpers.sentences import says
 
 ODD = (
     "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\ntea,coffee,wall,3\n"
     "coffee,wall,brick,1\n"
 )
-SIMILAR = ",tea,coffee,milk\ntea,1,.8,.3\ncoffee,.8,1,.4\nmilk,.3,.4,1\n"
 RUN = ("--draws", 12, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1)
 EVERYTHING = ["check.csv", "check.png", "features.csv", "features.png", "membership.png"]
 EVERYTHING += "n_features.csv n_features.png pairs.csv posterior.nc summary.csv trace.png".split()
 FILES = {
     "odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
-    "alike.csv": SIMILAR,
 }
 
 
@@ -69,19 +67,3 @@ def test_a_comparison_leaves_sets_out(done, uncompiled):
     result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN, "--print", "all")
     says(result.out, "4 answers")
     assert "answer (guessing: -1.099)" in result.out
-
-
-@pytest.mark.parametrize(
-    "words, sentence",
-    [
-        (["odd.csv", "--sigma", 0.1], ("--sigma",)),
-        (["odd.csv", "--no-constant"], ("--constant",)),
-        (["alike.csv", "--link", "ratio"], ("--link",)),
-        (["alike.csv", "--lapse", 0.2], ("--lapse",)),
-        (["odd.csv", "--link", "log"], ("--link",)),
-        (["odd.csv", "--aspects", 2], ("--aspects",)),
-        (["odd.csv", "--model", "BTL"], ("--tune",)),
-    ],
-)
-def test_what_is_refused(refused, words, sentence):
-    said(refused("fit", *words, *RUN), *sentence)
