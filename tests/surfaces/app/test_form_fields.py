@@ -135,3 +135,10 @@ def test_what_another_method_has_is_left_out(asked_of):
 )
 def test_what_cannot_be_used_is_said(form, facts, asked_of):
     said(asked_of("elimination-by-aspects", **form), *facts)
+
+
+def test_every_kind_of_data_has_a_model_and_columns(client, dropped):
+    kinds = {kind for spec in FITTED for kind in spec.data}
+    assert len(kinds) == 6
+    for kind in kinds:
+        assert 'name="model"' in client.page(f"{dropped(kind)}/ask")

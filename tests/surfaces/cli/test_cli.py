@@ -417,3 +417,8 @@ def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder
     assert "before anything was drawn" not in err
     assert ("Nothing was written." in err) == (not out)
     assert (folder / "results" / "posterior.nc").exists() == bool(out)
+
+
+def test_similarities_are_no_comparisons(run, refused, fake):
+    run("datasets", "numbers", "--out", "numbers.csv")
+    assert "--model additive" in refused("fit", "numbers.csv", "--model", "elimination-by-aspects")

@@ -29,6 +29,16 @@ def fake(stand_in):
     return model
 
 
+@pytest.mark.parametrize(
+    "words", [["numbers"], ["alike.csv"], ["list.csv"], ["numbers", "--model", "additive"]]
+)
+def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, words):
+    (folder / "list.csv").write_text("a,b,similarity\ntea,milk,.3\nmilk,water,.2\ntea,water,.1\n")
+    result = done("fit", *words, "--draws", 20, "--print", "all")
+    assert isinstance(fake.data, thali.Similarities)
+    says(result.out, "Number of features")
+
+
 # which model --------------------------------------------------------------------------------------
 
 

@@ -170,6 +170,18 @@ def test_judges_and_periods(done, folder):
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--title", "Teas"], ("--title", "--report")),
+        (["--report", "no/x.html"], ("does not exist",)),
+        (["--report", "."], ("it is a",)),
+    ],
+)
+def test_a_report_that_cannot_be_is_refused_first(refused, options, message):
+    said(refused("leaderboard", "not_there.csv", *options), *message)
+
+
 @pytest.mark.long
 def test_what_selects_rows_or_a_kind_of_data_is_saved_and_applies_to_later_votes(done, folder):
     (folder / "picked.csv").write_text(
