@@ -113,12 +113,6 @@ def test_bad_arguments_are_refused(settings, messages):
         th.AdditiveClustering(**({"sigma": 0.1} | settings)).fit(th.Similarities(DRINKS), **SHORT)
 
 
-def test_answers_of_the_other_kind_are_refused():
-    model = fit()
-    with refused(ArgumentError, "'ranks'", "predictions"):
-        model.plot("ranks")
-
-
 def test_one_chain_settles_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

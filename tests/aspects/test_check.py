@@ -145,15 +145,6 @@ def test_equal_p_values_stand_in_the_order_of_the_data():
     assert table.index.to_list() == list(range(8))
 
 
-def test_the_same_seed_gives_the_same_table():
-    _, _, tree = small_fit()
-    table = check_table(tree, random_seed=5)
-    pd.testing.assert_frame_equal(table, check_table(tree, random_seed=5), check_exact=True)
-    assert table.attrs == check_table(tree, random_seed=5).attrs
-    assert not table.equals(check_table(tree, random_seed=6))
-    assert list(table) == "a b n observed predicted low high p_value missed".split()
-
-
 def test_blocks_of_pairs_and_cells_change_nothing(monkeypatch):
     tree = small_fit()[2]
     whole = check_table(tree, random_seed=7)

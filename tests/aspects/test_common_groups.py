@@ -69,17 +69,6 @@ def test_groups_are_common_or_refused():
             model(people=COMMON).fit(next(iter(data.values())), **RUN)
 
 
-def test_groups_of_similarities_are_refused():
-    with refused(DataError, "'a'", "got Similarities"):
-        th.AdditiveClustering(people=COMMON).fit({"a": th.datasets.numbers()}, **RUN)
-
-
-def test_a_prior_joined_with_a_likelihood_is_of_one_group():
-    model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
-    with refused(DataError, "one group"):
-        model.prepare(DATA["pairs"][1], draws=1, tune=0)
-
-
 def test_best_and_worst_of_groups_are_not_joined_with_choices():
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     best_worst = th.Choices.from_best_worst(pd.DataFrame(rows))

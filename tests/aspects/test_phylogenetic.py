@@ -74,12 +74,6 @@ def closed_form(tree, owners):
     return total
 
 
-def test_rates_of_three_groups():
-    prior = PhylogeneticBuffet(three_groups()).compiled(9)
-    for owners, rate in THREE_GROUPS.items():
-        assert math.exp(log_rate(prior, owners)) == pytest.approx(rate, rel=1e-7, abs=1e-12)
-
-
 @pytest.fixture(params=[True, False], ids=["tabled", "pattern by pattern"])
 def tabled(request):
     with nullcontext() if request.param else pattern_by_pattern():
@@ -117,12 +111,6 @@ def test_rates_between_are_sums_of_rates(tabled):
         assert kernel_operations.rate_single(prior, i) == pytest.approx(
             math.exp(log_rate(prior, (i,))), rel=1e-12
         )
-
-
-def test_two_options_share_a_feature_or_not():
-    pair = PhylogeneticBuffet(th.Tree.star(["a", "b"])).compiled(2)
-    assert kernel_operations.rate_by_size_range(pair, 2, 1) == 0.0
-    assert kernel_operations.rate_by_size_range(pair, 2, 2) == pytest.approx(0.5)
 
 
 @pytest.mark.fit  # for its time

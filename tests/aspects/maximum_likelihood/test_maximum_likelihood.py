@@ -414,7 +414,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 
 
 @pytest.mark.fit
-def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
+def test_it_is_a_method_of_elimination_by_aspects(tree):
     assert type(tree) is th.EliminationByAspects and not hasattr(tree, "posterior_")
     for ask in (
         lambda: tree.features(),
@@ -441,13 +441,6 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     ):
         with refused(NotFittedError, "method='maximum-likelihood'", "got `method='mcmc'`"):
             ask()
-    tree.save(tmp_path / "tree.nc")
-    loaded = th.load(tmp_path / "tree.nc")
-    assert (
-        loaded.maximum_likelihood.weights().equals(tree.maximum_likelihood.weights())
-        and loaded.maximum_likelihood.deviance() == tree.maximum_likelihood.deviance()
-        and repr(loaded) == repr(tree)
-    )
     changed = th.EliminationByAspects("unique").set_params(method="maximum-likelihood")
     assert changed.fit(th.datasets.celebrities()).maximum_likelihood.df() > 0
     assert (
