@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import sklearn
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, warned
 from helpers.sparse_logit_runs import (
     CoefficientChain,
     CoefficientPrior,
@@ -22,7 +22,7 @@ from sklearn.model_selection import cross_validate
 from test_classifier import build_plackett_luce, build_quick_model, build_sparse_logit
 
 import thali._inference.numerics.polya_gamma as polya_gamma
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
+from thali.errors import ArgumentError, DataError, DataWarning
 
 RNG = np.random.default_rng(4)
 X = RNG.normal(size=(40, 2)).round(1)
@@ -283,18 +283,6 @@ def test_metadata_are_routed():
         plain = cross_validate(build_quick_model(), X, Y, cv=2, return_estimator=True)
     means = [[each.coef_ for each in found["estimator"]] for found in (routed, plain)]
     assert not np.allclose(means[0], means[1])
-
-
-@pytest.mark.fit
-def test_warnings_of_convergence_have_one_text():
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", ConvergenceWarning)
-        for seed in range(2):
-            model = build_sparse_logit(random_state=seed).fit(X, Y)
-    texts = {str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)}
-    assert len(texts) == 1
-    said(*texts, "SparseMultinomialLogit", "has not converged", "model.convergence()")
-    assert "ess" in str(model.convergence())
 
 
 @pytest.mark.fit

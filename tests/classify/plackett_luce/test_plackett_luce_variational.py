@@ -340,15 +340,3 @@ def _integrate_by_simpson(w, shapes, rates):
     from scipy.integrate import simpson
 
     return np.array([simpson(part, x=u) for part in parts])
-
-
-def test_the_classifier_stores_the_variational_posterior():
-    X, y = frame("iris")
-    model = th.PlackettLuceRegression(method="variational").fit(X, y)
-    assert model.lower_bound_ - math.log(model.a_) == pytest.approx(-88.527110, abs=1e-5)
-    assert model.weights_.to_numpy().sum() == pytest.approx(1.0)
-    assert model._n_passes_ <= 600
-    W = model._design_.apply(X.to_numpy())
-    expected = expected_probabilities(W, model.shapes_.to_numpy(), model.rates_)
-    assert model.predict_proba(X) == pytest.approx(expected)
-    assert model.score(X, y) == pytest.approx(1 - 0.1733, abs=0.03)
