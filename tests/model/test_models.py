@@ -138,10 +138,6 @@ def test_bad_weight_priors_are_refused(data):
 def test_other_objects_than_a_prior_and_a_likelihood_are_refused(data):
     with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
         th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
-    with refused(ArgumentError, "with", "unique=False"):
-        th.LatentFeatureModel(
-            th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)
-        ).fit(data)
 
 
 def test_equal_seeds_of_any_type_give_equal_draws(data):

@@ -271,13 +271,6 @@ def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_bad_places_to_save(small, tmp_path):
-    with pytest.raises(DataError, match="is a folder"):
-        save(small[2], tmp_path)
-    with pytest.raises(DataError, match="folder"):
-        save(small[2], tmp_path / "absent" / "posterior.nc")
-
-
 def test_bad_files_to_load(tmp_path):
     with pytest.raises(DataError, match="is a folder"):
         load(tmp_path)

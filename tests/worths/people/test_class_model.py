@@ -128,21 +128,6 @@ def test_the_log_likelihood_of_draws_is_that_of_the_classes(model):
     assert coefficients == pytest.approx(np.full(len(found), coefficients[0]))
 
 
-def test_findings_and_checks_of_classes(model, tmp_path):
-    keys = {"latent_classes", "ranks", "worths", "assignment", "same_class", "check"}
-    findings = model.findings()
-    assert keys <= set(findings.keys())
-    assert findings["worths"].table.index.names == ["latent_class", "option"]
-    assert model.check(1)["n"].sum() == model.predictions()["n"].sum() == 180.0
-    tree = model.posterior_predictive(compare(), random_seed=1)
-    assert tree["posterior_predictive"]["wins"].shape == (2, 60, 3)
-    assert model.sample_prior(compare(), draws=3, random_seed=1)["prior"]["n_classes"].size == 3
-    model.save(tmp_path / "classes.nc")
-    assert (
-        th.load(tmp_path / "classes.nc").respondents.classes().equals(model.respondents.classes())
-    )
-
-
 def test_ties_and_a_single_class():
     made = th.BradleyTerryLuce(people=th.people.LatentClasses(1)).fit(compare(ties=2), **RUN)
     assert "tie" in made.summary().index and "n_classes" not in made.summary().index

@@ -7,7 +7,6 @@ import pytest
 from people_problems import build_study, build_table, draw_variables, simulate_answers
 
 import thali as th
-from thali._inference.threads_and_processes import run_in_threads
 from thali._worths.people.answer_table import tabulate_answers
 from thali._worths.people.chain import PeopleChain
 
@@ -50,16 +49,6 @@ def test_chain_goes_on_where_it_was_stored(sweep):
     second.adopt_draws(first.read_draws(0, first.recorded))
     second.run_until(second.total)
     assert_same(whole, second)
-
-
-def test_slices_and_threads_do_not_change_draws():
-    alone = [build_chain(seed=seed) for seed in range(3)]
-    together = [build_chain(seed=seed) for seed in range(3)]
-    for chain in alone:
-        chain.run_until(chain.total)
-    run_in_threads(together, 2, Silent())
-    for one, other in zip(alone, together, strict=True):
-        assert_same(one, other)
 
 
 def test_the_record_has_centred_worths_of_every_draw():
