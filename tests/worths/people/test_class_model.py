@@ -128,6 +128,11 @@ def test_the_log_likelihood_of_draws_is_that_of_the_classes(model):
     assert coefficients == pytest.approx(np.full(len(found), coefficients[0]))
 
 
+def test_checks_and_prior_draws_of_classes(model):
+    assert model.check(1)["n"].sum() == model.predictions()["n"].sum() == 180.0
+    assert model.sample_prior(compare(), draws=3, random_seed=1)["prior"]["n_classes"].size == 3
+
+
 def test_ties_and_a_single_class():
     made = th.BradleyTerryLuce(people=th.people.LatentClasses(1)).fit(compare(ties=2), **RUN)
     assert "tie" in made.summary().index and "n_classes" not in made.summary().index
