@@ -45,6 +45,7 @@ from thali._choice.product_classes.state import (
     build_empty_state,
     build_target,
     build_workspace,
+    copy_state,
     double_capacity,
 )
 from thali._choice.product_classes.sweep import (
@@ -224,6 +225,20 @@ def test_room_grows_when_it_is_needed_and_draws_stay_the_same():
                 state.whole[CLASSES],
             )
         )
+    assert ends[0] == ends[1]
+
+
+def test_sweeps_may_be_asked_for_in_parts_and_a_copy_goes_on_alike():
+    problem = build_class_problem(DATA, MIXED)
+    target = build_target(problem, 0.05)
+    ends = []
+    for parts in ([12], [5, 7]):
+        rng = np.random.default_rng(37)
+        state = draw_state(rng, problem)
+        work = build_workspace(problem, state)
+        for sweeps in parts:
+            state, work = sweep_state(rng, problem, target, copy_state(state), work, sweeps)
+        ends.append((log_likelihood(problem, target, state, work), *state.real.tolist()))
     assert ends[0] == ends[1]
 
 
