@@ -49,6 +49,12 @@ def test_from_data_to_predictions(data, method, tmp_path):
         assert math.isfinite(found.value) and found.standard_error > 0 and found.df == 3.0
         assert len(found.estimates) == 4 and str(found)
         assert found.usable == (np.std(found.estimates, ddof=1) <= 1.0)
+    assert set(model.posterior_["posterior"].data_vars) >= {
+        "n_classes",
+        "value_shape",
+        "stability",
+        "log_likelihood",
+    }
     model.save(tmp_path / "fit.nc")
     np.testing.assert_array_equal(th.load(tmp_path / "fit.nc").predict_proba(test), p)
     assert 0.5 < model.level_effects()["effect"].max() <= 1.0

@@ -157,6 +157,21 @@ def test_small_values_count_beside_large_ones():
         assert found[order.index(1)] == 1.0
 
 
+def test_products_that_no_class_separates_share_the_probability():
+    draws = single([(0, 0.0)], members=[[1, 1, 0]], offset=(0, 3), lapse=0.1)
+    found = one_task(draws, [[0], [1], [2]])
+    np.testing.assert_allclose(found, [0.45 + 0.1 / 3, 0.45 + 0.1 / 3, 0.1 / 3])
+    # a missing attribute is in no class that asks for it: so is what lacks it
+    np.testing.assert_allclose(
+        one_task(draws, [[0], [-1], [-1]]), [0.9 + 0.1 / 3, 0.1 / 3, 0.1 / 3]
+    )
+
+
+def test_a_class_that_is_disliked_repels():
+    draws = single([(1, 0.0)], members=[[1, 0]])
+    np.testing.assert_array_equal(one_task(draws, [[0], [1]]), [0.0, 1.0])
+
+
 def test_two_equal_classes_win_as_often():
     # θ of the first beats ε of neither for certain: v1 = .5 + ε1, v2 = 1.5 + ε2, ε ~ Exponential(1)
     draws = single([(0, np.log(0.5)), (0, np.log(1.5))], members=[[1, 0], [0, 1]], a=2.0, sigma=0.5)
@@ -189,6 +204,26 @@ def test_people_are_exchangeable():
     # 3,000 draws of their own classes each; repetitions of one draw may agree entirely
     assert np.abs(known - new).max() < 4 * np.sqrt(2 * 0.25 / 3000)
     assert known[0] > known[1] + 0.05 and new[0] > new[1] + 0.05
+
+
+@pytest.mark.parametrize("person", [0, -1])
+def test_better_is_never_chosen_less(person):
+    """Every draw alone: products that differ in one monotone attribute."""
+    rng = np.random.default_rng(8)
+    violated = {True: 0, False: 0}
+    for seed in range(60):
+        for monotone in (True, False):
+            directions = [-1, 0, 1, 0] if monotone else [0, 0, 0, 0]
+            draws = random_particles(
+                np.random.default_rng(seed), LEVELS, directions, 2, draws=1, groups=1, alpha=4.0
+            )
+            draws = draws._replace(lapse=0.0)
+            base = np.array([rng.integers(0, number) for number in LEVELS])
+            better, worse = base.copy(), base.copy()
+            better[0], worse[0] = 0, 3  # cheaper is better
+            found = one_task(draws, [better, worse], person=person, repeats=20, random_seed=seed)
+            violated[monotone] += found[0] < 0.5
+    assert violated[True] == 0 and violated[False] > 3
 
 
 # rows and respondents -----------------------------------------------------------------------------

@@ -136,6 +136,18 @@ def test_a_disliked_class_of_one_attribute_is_its_complement_liked():
     assert sorted(table["liked"]) == [0.0, 1.0]
 
 
+def test_opposite_values_of_one_class_cancel():
+    members = [[1, 0, 0, 1, 0]] * 2
+    draws = single(
+        [(0, np.log(3.0)), (1, np.log(1.0))], members=members, monotone=(0, 0), offset=(0, 3, 5)
+    )
+    table = of_draws(draws, design(EVERY)).classes()
+    # its errors are given by the differences between chains
+    assert table.attrs["monte_carlo"] is True
+    assert table["product_class"].tolist() == ["colour = red & size = s"]
+    assert table[["liked", "importance", "share"]].to_numpy().tolist() == [[1.0, 1.0, 1.0]]
+
+
 def format_name(draws, c, sign, the_design, known):
     """What a class goes by that is the only one of one person."""
     key = (draws.member[c].tobytes(), sign)
