@@ -193,6 +193,14 @@ def test_how_often_each_product_was_preferred():
     assert list_wins(data) == {"a": 12, "b": 2, "c": 4} and sum(data.tied) == 1
 
 
+def test_the_last_columns_are_named_in_the_second_line(tmp_path):
+    path = tmp_path / "survey.csv"
+    rows = ["Respondent ID,Start Date,Rank these.,,", ",,Tea,Milk,Rum"]
+    rows += [f"{900 + k},2024-01-0{k},1,{2 + k % 2},{3 - k % 2}" for k in range(1, 8)]
+    path.write_text("\n".join(rows), encoding="utf-8")
+    assert th.read(path).labels == ("Tea", "Milk", "Rum")
+
+
 def test_tasks_that_are_numbered_anew_in_each_session():
     tasks = draw_tasks(2)
     frame = list_rows(tasks, 1, 0)
@@ -308,3 +316,16 @@ def test_the_number_of_a_race_counts_nothing():
     ]
     data = th.read(pd.DataFrame(rows, columns=["race_id", "option", "rank", "number"]))
     assert sum(data.times) == 6
+
+
+def test_a_code_0_beside_named_alternatives_is_asked_for():
+    rows = [
+        (person, *prices, *(9 / price for price in prices), 1 + chosen)
+        for person, _, prices, chosen in draw_tasks(2)
+    ]
+    names = ["ID", "TRAIN_TT", "CAR_TT", "TRAIN_CO", "CAR_CO", "CHOICE"]
+    frame = pd.DataFrame(rows, columns=names)
+    unknown = frame.assign(CHOICE=[0, *frame["CHOICE"][1:]])
+    with refused(DataError, "'0'", "'CHOICE' != '0'"):
+        th.read(unknown)
+    assert th.read(unknown, where="'CHOICE' != '0'").n_tasks == len(frame) - 1

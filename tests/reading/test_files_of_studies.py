@@ -389,3 +389,27 @@ def test_codes_of_people_describe_people(tmp_path):
     found, _ = made("id,task,alt,brand,choice,age\n" + rows, EXPERIMENTS, codes=own)
     assert found.attributes == ("brand",) and found.levels["brand"] == ("Sony", "Canon")
     assert found.people["age"].tolist() == ["old", "young", "old", "young"]
+
+
+@pytest.mark.parametrize(
+    ("header", "asked"),
+    [
+        ("Version,Aufgabe,links,rechts", "gewählt"),
+        ("version,task,item1,item2", "chosen"),
+        ("Nr,left,right", "winner"),
+    ],
+)
+def test_columns_of_sets_in_a_design_are_called_as_in_a_table(tmp_path, header, asked):
+    numbered = header.split(",")[:-2]
+    rows = [
+        ",".join(["1"] * (len(numbered) - 1) + [str(k), *pair])
+        for k, pair in enumerate(("ab", "bc", "ca"), start=1)
+    ]
+    design = file_of(tmp_path, "\n".join([header, *rows]), "design.csv")
+    answers = f"id,{asked}_1,{asked}_2,{asked}_3\nx,1,2,1\ny,1,2,2\n"
+    data = read_data(Source("answers.csv", answers.encode()), design=design)[0]
+    assert data.labels == ("a", "b", "c") and data.counts.tolist() == [
+        [0, 2, 1],
+        [0, 0, 0],
+        [1, 2, 0],
+    ]

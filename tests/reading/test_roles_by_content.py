@@ -80,6 +80,21 @@ def test_an_identifier_of_products_is_no_attribute():
     assert "profileID" in data.read_as
 
 
+def test_zeros_after_the_last_choice_are_no_option():
+    data = read("rank1,rank2,rank3\n1,2,0\n2,3,0\n3,0,0\n")
+    assert data.labels == ("1", "2", "3")
+    # an option called 0 is ranked before others
+    assert "0" in read("rank1,rank2,rank3\n1,0,2\n0,1,2\n2,1,0\n").labels
+
+
+def test_an_option_beside_the_two_is_asked_about():
+    trials = "shown,left,right,response\nbrick,wall,dog,left\ndog,brick,wall,right\nwall,dog,brick,left\n"
+    with refused(DataError, "'shown'", "'left' and 'right'", "triplets", "anchor", "without"):
+        read(trials)
+    assert isinstance(read(trials, without="shown"), th.PairedComparisons)
+    assert isinstance(read(trials, anchor="shown"), th.Triplets)
+
+
 def test_the_chosen_option_is_found_by_its_cells():
     data = read("left_text,right_text,selected_text\na,b,a\nb,c,c\nc,a,a\n")
     assert data.n_comparisons == 3
@@ -263,6 +278,20 @@ def test_counts_of_rows_are_no_covariates(name):
     assert name in th.read(table, target="kind").covariates.columns
 
 
+def test_clicks_beside_bookings_and_positions_beside_both_are_no_attributes():
+    rows = [
+        (search, place + 1, 80 + 40 * (search * (place + 2) % 3), clicked, booked)
+        for search in range(24)
+        for place in range(4)
+        for booked in [int(place == search % 4)]
+        for clicked in [int(booked or place == search % 3)]
+    ]
+    columns = ["srch_id", "position", "price_usd", "click_bool", "booking_bool"]
+    data = th.read(pd.DataFrame(rows, columns=columns))
+    assert (data.n_tasks, data.attributes) == (24, ("price_usd",))
+    assert (data.scheme.alternative, data.scheme.chosen) == ("position", "booking_bool")
+
+
 def test_two_columns_of_choices_that_differ_are_asked_about():
     same = [f"{row},{row[-1]}" for row in PROFILES.splitlines()[1:]]
     other = [f"{row},{1 - int(row[-1])}" for row in PROFILES.splitlines()[1:]]
@@ -300,6 +329,13 @@ def test_votes_for_a_side(words):
 def test_fractions_are_no_outcome():
     data = read("word1,word2,score\ntake,grab,7.35\ntake,eat,5.16\ngrab,eat,4.2\neat,see,3.47\n")
     assert isinstance(data, th.Similarities)
+
+
+def test_a_list_of_dissimilarities_names_what_reads_it():
+    rows = "item1,item2,dissimilarity\ntea,milk,1.5\ntea,rum,2.6\nmilk,rum,1.1\n"
+    with refused(DataError, "'dissimilarity'", "dissimilarities='linear'"):
+        read(rows)
+    assert isinstance(read(rows, dissimilarities="linear"), th.Similarities)
 
 
 def test_tasks_in_columns_are_not_the_alternatives_of_one_choice():

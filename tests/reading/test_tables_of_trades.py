@@ -50,6 +50,42 @@ def test_two_legs_between_the_same_teams_are_two_games():
     assert data.n_comparisons == 6
 
 
+def rank_rows(extra):
+    """Return rows (race, runner, start, finish, ...) of 20 races of four of six runners."""
+    rows = []
+    for race in range(20):
+        runners = RNG.sample("ABCDEF", 4)
+        places = RNG.sample(range(1, 5), 4)
+        rows += [
+            (race + 500, f"runner {runner}", start + 1, place, *extra(race))
+            for start, (runner, place) in enumerate(zip(runners, places, strict=True))
+        ]
+    return rows
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("race_id", "horse", "draw", "finish_position"),
+        ("play_id", "player", "seat", "place"),
+        ("contest", "athlete", "lane", "placing"),
+    ],
+)
+def test_rankings_are_found_by_their_places(names):
+    frame = pd.DataFrame(
+        rank_rows(lambda race: (RNG.choice([56.0, 57.5]),)), columns=[*names, "weight"]
+    )
+    data = th.read(frame)
+    assert data.n_options == 6
+    assert sum(data.times) == 60  # three choices a race
+    last_places = frame.loc[frame[names[3]] == 4, names[1]].value_counts()
+    chosen = dict.fromkeys(data.labels, 0)
+    for member, times in zip(data.choice, data.times, strict=True):
+        chosen[data.labels[data.members[member]]] += int(times)
+    shown = frame[names[1]].value_counts()
+    assert shown.sub(last_places, fill_value=0).to_dict() == chosen
+
+
 def test_places_that_rank_no_group_are_no_rankings():
     rows = [(n % 5, f"row {n % 7}", 1 + n % 3) for n in range(35)]
     with pytest.raises(th.errors.DataError):
