@@ -90,8 +90,8 @@ def pytest_sessionfinish():
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config, items):
-    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n)` all but n
-    are `long`.
+    """Each test is of one kind: `unit`, `fit` or `exact`; of the cases of a `first(n, *names)` all
+    but n and those that are named are `long`.
 
     Then the files, and the tests within each, are shuffled by pytest-randomly. The scopes with most
     tests that may compile come first all the same, so that no worker is left with one of them at
@@ -102,9 +102,10 @@ def pytest_collection_modifyitems(config, items):
     cases = Counter()
     for item in items:
         if first := item.get_closest_marker("first"):
-            test = item.nodeid.partition("[")[0]
+            test, _, case = item.nodeid.removesuffix("]").partition("[")
             cases[test] += 1
-            if cases[test] > first.args[0]:
+            n, *names = first.args
+            if cases[test] > n and case not in names:
                 item.add_marker("long")
         if not any(item.get_closest_marker(kind) for kind in KINDS):
             folder = folder_of(item.path)

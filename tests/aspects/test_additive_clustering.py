@@ -31,7 +31,7 @@ def data_warnings(table, **settings):
     return " ".join(str(w.message) for w in caught)
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("table", "settings", "messages"),
     [
@@ -61,6 +61,7 @@ def test_a_learned_sigma_that_explains_all_is_told():
     assert "The features explain little" in messages and "Set sigma" in messages
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("level", [0.1, 0.3, 0.5, 0.0])
 def test_a_constant_matrix_is_legal(level):
     """Its variance is rounding error, or 0."""
@@ -81,6 +82,7 @@ def test_a_target_in_a_frame_is_matched_by_label():
         estimate.variance_accounted_for([["a", "b", "c"]] * 3)
 
 
+@pytest.mark.long
 def test_names_of_features_survive_a_file(tmp_path):
     owned = pd.DataFrame([[1, 0], [1, 1], [0, 1]], columns=["hot", "cold"])
     model = fit(features=owned)

@@ -15,6 +15,7 @@ from thali.errors import DataError
 from thali.likelihoods import Elimination
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("rule", RULES)
 def test_probabilities_are_sums_over_all_rankings(rule):

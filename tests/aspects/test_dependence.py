@@ -305,6 +305,7 @@ def test_unanimous_respondents_have_intervals_of_independent_answers(people):
     assert people < 14 or (widths[0] < 1.2 * widths[1]).all()
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("patterns", [("ABC", "BCA"), ("ABC", "CBA"), ("ABCD", "BADC")])
 def test_two_patterns_of_rankings_leave_no_direction_without_width(patterns):
@@ -508,6 +509,7 @@ def test_it_is_refused_in_a_sentence(name):
         model.fit(make(), **({} if settings.get("method") == "maximum-likelihood" else QUICK))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_comparisons_with_covariates_are_adjusted():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
@@ -522,6 +524,7 @@ def laplace(data, **settings):
     return th.BradleyTerryLuce(**settings).fit(data, **{**QUICK, "tune": 1000})
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     data = comparisons(people=30, times=4)

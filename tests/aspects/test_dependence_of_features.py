@@ -138,6 +138,7 @@ def information(part, point, settings):
     return total
 
 
+@pytest.mark.first(1, "triplets, ratio")
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", CASES)
 def test_the_design_effect_is_that_of_a_loop_over_people(name):

@@ -238,7 +238,7 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
 
 
 @pytest.mark.fit
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(("features", "prior"), [("ibp", IndianBuffet()), (8, FiniteFeatures(8))])
 @pytest.mark.parametrize(
     ("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)]

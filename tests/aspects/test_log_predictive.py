@@ -141,6 +141,7 @@ class Guess:
         return [np.full(2, 0.5)] * len(sets.sets)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("groups", [False, True])
 def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     data = random_answers(6, 3, 5, seed=1)

@@ -121,6 +121,7 @@ def test_answers_that_are_drawn_are_nearly_all_of_them():
         before = known
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_bias_of_few_draws_is_subtracted():
     """Whether others share an aspect has nothing to do with the answers: hardly anything is learned

@@ -96,7 +96,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     return chain
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "prior", [th.priors.IndianBuffet(), th.priors.FiniteFeatures(3)], ids=["buffet", "finite"]
 )
@@ -310,6 +310,14 @@ def hits(data, features, weights):
     return math.log(float(len(weights)))
 
 
+@pytest.mark.first(
+    4,
+    "hits-message6",
+    "writes-message8",
+    "<lambda>-message5",
+    "<lambda>-message10",
+    "<lambda>-message11",
+)
 @pytest.mark.parametrize(
     "function, message",
     [

@@ -113,6 +113,7 @@ def test_rates_between_are_sums_of_rates(tabled):
         )
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("n", [2, 5, 20, 50, 400])
 def test_the_star_is_the_indian_buffet(n):
@@ -196,7 +197,7 @@ def test_deep_and_wide_trees():
         assert math.isfinite(log_rate(prior, list(owners)))
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("lo, hi", [(1, 5), (2, 4), (1, 4), (2, 5)])
 @pytest.mark.exact
 def test_patterns_are_drawn_in_proportion_to_their_rate(lo, hi, tabled):
@@ -264,6 +265,7 @@ def test_what_does_not_fit_the_tree_is_refused():
         prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_samples_have_the_patterns_of_the_rates():
     tree, rng = random_tree(4, 2), np.random.default_rng(12)

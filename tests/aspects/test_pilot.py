@@ -219,6 +219,7 @@ def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget(
     assert at_once.temper(0) and at_once.forecast.most <= fits.BUDGET
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("error", [TimeIsUp, KeyboardInterrupt])
 def test_a_stop_before_the_first_tempered_draw_keeps_the_draws_before(monkeypatch, error):

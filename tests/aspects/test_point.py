@@ -71,6 +71,7 @@ def test_a_feature_that_explains_nothing_dies_unless_the_number_is_fixed():
     assert kept.shape == (1, 5) and w[0] < 0.05
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_the_point_estimate_has_its_log_likelihood_and_is_saved(tmp_path):
     data = th.datasets.numbers()
@@ -96,6 +97,7 @@ def test_arguments_of_chains_are_refused():
         th.AdditiveClustering(sigma=0.1, method="map", tempering=4).fit(S4, progressbar=False)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_triplets_have_a_point_too(tmp_path):
     made = th.datasets.triplets(6, 600, random_seed=4, n_features=2)

@@ -9,6 +9,7 @@ import thali as th
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 
+@pytest.mark.long
 def test_above_sixty_options_they_are_worths_and_ranks():
     pairs = [(f"o{i}", f"o{(i + step) % 61}") for i in range(61) for step in (1, 5)]
     data = th.PairedComparisons.from_pairs(pairs)

@@ -39,6 +39,7 @@ def fitted(make, data=DATA, **how):
         return make(**how).fit(data, random_seed=1, progressbar=False, **more)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_floats_are_linear_by_default_and_said(make, request):

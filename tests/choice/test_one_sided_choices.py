@@ -48,6 +48,7 @@ def chosen_by(rule, people, tasks):
     return th.ChoiceExperiment.from_frame(frame, attributes=["price", "brand"], **names)
 
 
+@pytest.mark.first(1, "parts-dearest", "classes-two rules")
 @pytest.mark.fit
 @pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize(

@@ -214,6 +214,7 @@ def test_score_is_the_share_of_right_labels():
         model.score(X, Y[:3])
 
 
+@pytest.mark.long
 def test_scikit_learn_is_not_needed():
     code = (
         "import sys, numpy as np\n"
@@ -230,6 +231,7 @@ def test_scikit_learn_is_not_needed():
     assert result.returncode == 0, result.stderr
 
 
+@pytest.mark.first(1)
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 @pytest.mark.parametrize(
     "small, grid",

@@ -51,6 +51,7 @@ def test_the_maximum_by_blocks_is_that_in_memory(settings):
         assert blocks.summary().index.tolist() == whole.summary().index.tolist()
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(
     "model", [build_model(), th.PlackettLuceRegression(method="map", a=1.1)], ids=str
@@ -69,7 +70,7 @@ def test_predictions_stay_in_their_blocks(model, classes):
         assert found.dtype == found.compute().dtype and found.shape == found.compute().shape
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize(
     "settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str

@@ -78,6 +78,7 @@ def test_scores_are_those_of_scipy():
     )
 
 
+@pytest.mark.long
 def test_the_errors_of_the_scores_are_those_of_repeated_runs():
     """400 runs of independent draws: the standard deviation of a score is its error within 4 /
     sqrt(2 x 400)."""

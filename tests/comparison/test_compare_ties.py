@@ -42,6 +42,7 @@ def test_the_score_is_that_of_three_outcomes():
     np.testing.assert_allclose(table.attrs["predictions"]["observed_tie"], DATA.tied / n)
 
 
+@pytest.mark.long
 def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
     rng, counts = np.random.default_rng(2), np.array([5.0, 2.0, 1.0])
     draws = rng.dirichlet([5, 2, 2], size=(4, 500))

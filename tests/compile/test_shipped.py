@@ -148,6 +148,7 @@ def test_features_that_the_processor_lacks_are_named(came, monkeypatch):
     assert {processor_types.find_native_tag()} == USED
 
 
+@pytest.mark.long
 def test_the_most_demanding_level_that_runs_is_used(came, monkeypatch):
     if platform.machine().lower() not in processor_types.X86:
         pytest.skip("one level for all")

@@ -189,6 +189,7 @@ def test_proportions_are_those_of_each_compared_pair(drinks):
     ]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_long_tables_stay_sparse():
     """200,000 comparisons of 10,000 options: a dense matrix of them alone would hold 800 MB."""

@@ -139,6 +139,7 @@ def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
     np.testing.assert_allclose(power["utility"], checked.table["utility"])
 
 
+@pytest.mark.first(1, "attributes2-how2-facts2")
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("attributes", "how", "facts"),

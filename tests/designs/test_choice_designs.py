@@ -49,6 +49,7 @@ def naive_information(tasks, names, beta):
     return total
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
@@ -83,6 +84,7 @@ def table_of(tasks, has_none=False):
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("has_none", [False, True])
 def test_nothing_exceeds_the_bound(has_none):

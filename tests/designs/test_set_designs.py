@@ -152,6 +152,7 @@ def test_power_of_three_options_is_that_of_normal_estimates():
     assert apart.loc[60, "first"] < table.loc[60, "first"]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_power_without_worths_is_that_of_the_prior():
     design = th.designs.sets(6, 3, 6, 2, random_seed=1)

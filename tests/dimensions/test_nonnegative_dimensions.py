@@ -62,6 +62,7 @@ def test_true_dimensions_are_found(model, truth):
     assert top.loc[1, "objects"] == tuple(model.dimensions().index[best])
 
 
+@pytest.mark.long
 def test_predictions_are_near_the_truth(model, truth):
     rows = draw_triplets(np.random.default_rng(4), truth, 3000)
     a, b, c = (truth[rows[:, k]] for k in range(3))
@@ -108,6 +109,7 @@ def test_similarity_is_relative_to_the_mean_of_all_pairs(model):
     assert matrix == pytest.approx(matrix.T, nan_ok=True)
 
 
+@pytest.mark.long
 def test_a_continued_fit_is_a_longer_fit(data, tmp_path):
     long = th.NonnegativeDimensions(6).fit(data, **SHORT)
     short = th.NonnegativeDimensions(6).fit(data, **SHORT | {"draws": 8})
@@ -211,6 +213,7 @@ def test_single_draws_of_restarts_differ_without_a_warning_of_numpy():
     assert fitted.convergence().facts["share_between"] == pytest.approx(1.0)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sigma", [0.02, 0.282])
 def test_a_short_climb_does_not_diverge(sigma):
     matrix = [[0, 0.9, 0.2, 0.1], [0.9, 0, 0.3, 0.2], [0.2, 0.3, 0, 0.8], [0.1, 0.2, 0.8, 0]]

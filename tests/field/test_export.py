@@ -85,6 +85,7 @@ def of_psychopy(rows, kind, rng):
     return pd.DataFrame(found)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("kind", READ)
 def test_what_psychopy_saves_is_read(tmp_path, kind):
     saved = of_psychopy(conditions_of(kind), kind, np.random.default_rng(1))
@@ -93,6 +94,7 @@ def test_what_psychopy_saves_is_read(tmp_path, kind):
     assert READ[kind].replace("4 tasks", "8 tasks") in sentence
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("pattern", ["{0}_{1}", "{1}_{0}"])  # the number of a loop may stand first
 @pytest.mark.parametrize("kind", READ)
 def test_answers_are_read_beside_a_design(tmp_path, kind, pattern):

@@ -92,6 +92,7 @@ def answers_in(kind, rows):
     return found
 
 
+@pytest.mark.long
 def test_options_alone_are_asked_and_read(browser, tmp_path):
     """The thinnest path, in real time: options, page, person, folder, table."""
     th.field.questionnaire(DRINKS[:3], tmp_path / "study.html")

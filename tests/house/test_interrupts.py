@@ -157,6 +157,7 @@ except KeyboardInterrupt:
 """
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("entry", ["kernel", "compiled"])
 def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
     """An exception within `ctypes.cast`, which Numba does not look at, would be a segmentation

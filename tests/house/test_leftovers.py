@@ -118,6 +118,7 @@ def test_what_modules_load_late_or_remember_is_nothing_left(made_up, monkeypatch
         made_up.number, made_up.names = 1, ["a"]  # as they were
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize("place", ["left.txt", "src/left", "home/left", "home/.thali", "temporary"])
 def test_what_is_left_on_the_disk(made_up, tmp_path, place):
     with pytest.raises(pytest.fail.Exception) as failure, nothing_left_by_a_file("here.py"):

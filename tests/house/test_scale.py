@@ -49,7 +49,7 @@ def test_a_million_comparisons_of_ten_thousand_options():
     assert gigabytes(options=10_000, comparisons=1_000_000, draws=10) < 4.0
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["given", "ibp"])
 def test_time_of_a_sweep_is_linear_in_the_compared_pairs(kind):
     """At a fixed number of columns: eight times the pairs take about eight times as long, not

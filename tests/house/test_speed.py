@@ -61,6 +61,7 @@ def all_rows_plain(rng, model, c, b, rounds):
     return total
 
 
+@pytest.mark.first(1)
 @pytest.mark.skipif(
     config.CPU_NAME == "generic", reason="the logarithm is fast where several are taken at once"
 )

@@ -56,6 +56,7 @@ def test_influence_is_what_the_estimate_loses_without_a_block():
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_standard_errors_of_the_constants_are_calibrated():
     distances = []

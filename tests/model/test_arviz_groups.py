@@ -76,6 +76,7 @@ def test_densities_of_the_draws(name):
 
 
 # of 400 draws of four sets they are missing
+@pytest.mark.first(2)
 @of_models([name for name in [*WITH_DENSITIES, *_WITHOUT_PRIOR] if "triplets" not in name])
 def test_arviz_loo_and_prior_sensitivity_are_finite(name):
     tree = fitted(name).posterior_
@@ -165,6 +166,7 @@ def test_without_a_prior_none_is_drawn(name):
         TINY[name].model().sample_prior(*TINY[name].data(), draws=3)
 
 
+@pytest.mark.first(1, "hierarchical-logit")
 @of_models(["product-classes", "hierarchical-logit", "plackett-luce", "sparse-logit"])
 def test_predicted_data_are_as_frequent_as_predicted_probabilities(name):
     """Of each alternative or class within 5 standard errors; draws of a chain are correlated, hence

@@ -86,6 +86,7 @@ def test_a_method_leaves_what_its_engine_says(name):
     assert hasattr(model, "posterior_") == TINY[name].has_chains
 
 
+@pytest.mark.first(5)
 @of_models(NAMES, is_shared=True)
 def test_fit_returns_the_model(name):
     model = TINY[name].model()
@@ -130,7 +131,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     assert ("2 chains of" in str(model)) == TINY[name].has_chains
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @of_models(DRAWN)
 def test_a_loaded_model_is_not_compiled_again(name, tmp_path, monkeypatch):
     model = fitted(name)
@@ -147,6 +148,7 @@ def test_a_loaded_model_is_not_compiled_again(name, tmp_path, monkeypatch):
     assert [each.py_func.__qualname__ for each in compiled] == []
 
 
+@pytest.mark.first(3, "hierarchical-logit", "latent-class-logit, columns of people")
 @of_models(NAMES, is_shared=True)
 def test_a_saved_model_answers_as_before(name, tmp_path):
     model = fitted(name)
@@ -157,7 +159,7 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
     np.testing.assert_array_equal(TINY[name].predict(again), TINY[name].predict(model))
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @of_models(
     [n for n in NAMES if hasattr(m := TINY[n].model(), "tempering") and m._engine.has_evidence]
 )
@@ -264,6 +266,7 @@ def test_estimates_are_compared_by_what_they_predict(name):
     assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
 
 
+@pytest.mark.first(1)
 @of_models([name for name, spec in SPEC_OF.items() if spec.pictures], is_shared=True)
 def test_the_pictures_of_a_model_draw_it(name):
     matplotlib = pytest.importorskip("matplotlib")
@@ -285,6 +288,7 @@ def levels_of(name):
     return {name: list(levels) for name, levels in data.scheme.levels.items()}
 
 
+@pytest.mark.first(2)
 @of_models([name for name in NAMES if SPEC_OF[name].data == (EXPERIMENTS,)])
 def test_models_of_choice_experiments_answer_alike(name):
     model = fitted(name)

@@ -97,7 +97,7 @@ def run_pieces_alone(patch):
     run_slice = watched_runs.run_slices_by(patch, run_piece)
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_job_goes_on_from_any_snapshot(kind, often, writes, tmp_path):
     """When it is written has no influence on the draws, on any number of cores; a finished one runs
@@ -173,7 +173,7 @@ def test_a_hundred_killed_jobs_go_on(kind, tmp_path):
     assert killed(tmp_path, kind, 11, 2) > 5
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     size = size_of(kind)
@@ -190,7 +190,7 @@ def test_a_continued_fit_is_a_longer_one(kind, tmp_path):
     assert again.summary().equals(fitted(kind, size).summary())
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", CHAINS)
 def test_a_continued_fit_may_be_stopped_and_go_on(kind, monkeypatch):
     """Its earlier draws are in the posterior, the later ones of each chain are not all."""

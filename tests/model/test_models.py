@@ -153,7 +153,7 @@ def test_equal_seeds_of_any_type_give_equal_draws(data):
     assert generator.equals(again)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [1e-6, pytest.param(1.0, marks=pytest.mark.long), 1e12])
 def test_the_scale_of_the_weights_does_not_matter(rate):
     two = th.PairedComparisons([[0, 3], [1, 0]])

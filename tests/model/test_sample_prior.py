@@ -246,6 +246,7 @@ def test_models_that_cannot_be_simulated_say_so():
         )
 
 
+@pytest.mark.long
 def test_similarities_of_many_judgements_scatter_less():
     """The standard deviation of the mean of n judgements is sigma / sqrt(n), within 5 of its own
     errors."""

@@ -83,7 +83,7 @@ def made(**how):
     )
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(1, "covariates")
 @pytest.mark.parametrize(("how", "sentence"), HOW.values(), ids=HOW.keys())
 def test_a_paper_would_say_what_was_done(how, sentence):
     board = made(**how)
@@ -166,6 +166,7 @@ def _saved(board, folder):
     return folder / "board.nc"
 
 
+@pytest.mark.long
 def test_files_that_were_added_are_named_too(tmp_path):
     for name in ("may.csv", "june.csv"):
         battles().to_csv(tmp_path / name, index=False)

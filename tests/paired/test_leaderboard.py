@@ -81,6 +81,7 @@ def round_robin(options, judgements, seed):
     return th.PairedComparisons(upper + np.tril(judgements - upper.T, -1))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(("options", "judgements"), [(2, 3), (7, 6), (7, 40), (30, 2), (30, 20)])
 def test_two_share_a_group_if_and_only_if_they_cannot_be_told_apart(options, judgements):
@@ -131,6 +132,7 @@ def test_options_of_the_same_record_stand_in_their_order():
     assert len(groups) == 3
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_ties_count_as_asked():
     halves = th.EliminationByAspects("unique", method="maximum-likelihood", ties="half")
@@ -163,6 +165,7 @@ def test_all_sources_give_the_same(tmp_path):
     ).table.equals(board.table)
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     rows = [("A", "B"), ("A", "C"), ("B", "C"), ("C", "B")] * 3
@@ -182,6 +185,7 @@ def test_who_never_lost_and_who_was_never_compared_have_finite_worths():
     assert any({"Y", "Z"} <= set(members) for members in board.groups)
 
 
+@pytest.mark.long
 @pytest.mark.exact
 @pytest.mark.fit  # for its time
 def test_the_seed_decides_the_draws(board):
@@ -367,6 +371,7 @@ def test_bad_covariates_are_refused(change, covariates, facts):
         board_of(styled(60).assign(**change), covariates=covariates)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("ties", ["davidson", "half"])
 def test_a_column_of_the_outcome_is_refused_of_few_comparisons(ties):
@@ -392,6 +397,7 @@ def test_a_rare_covariate_that_goes_with_every_choice_is_good_data():
         board_of(battles.assign(far=battles["length"] + 99), covariates=["far"])
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("named", [["len"], ["len_a", "len_b"], ["len_b"]])
 def test_what_either_side_has_is_first_minus_second(named):
@@ -808,6 +814,7 @@ def test_the_prior_counts_once_in_the_forecast(spread):
         )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_votes_among_three_are_worth_more_than_as_so_far(board):
     table = board_of(round_robin(5, 8, 2), people="independent").more_votes()

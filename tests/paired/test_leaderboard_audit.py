@@ -181,6 +181,7 @@ def count_rapid(votes):
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "write",
     [
@@ -210,6 +211,7 @@ def test_rapid_votes_stay_when_data_are_merged_or_become_fewer():
     assert th.read(votes).subset(MODELS[:2]).answers.rapid.sum() == count_rapid(pair)
 
 
+@pytest.mark.first(1, "1200")
 @pytest.mark.parametrize(
     "times", ["2024-05-31", "2024-05-31 12:30", "soon", 1200, 1.7e9 // 60 * 60]
 )

@@ -143,6 +143,7 @@ def score_by(board, answers):
     return -minimize_scalar(lambda log_nu: -score(log_nu), bracket=(-2.0, 1.0)).fun
 
 
+@pytest.mark.long
 def test_a_judge_who_ties_often_is_as_discriminating_as_the_others():
     """With one tie parameter for all, whoever tied more seemed to discriminate less."""
     frame = battles(1500, spread=0.0, drift=0.0)
@@ -184,6 +185,7 @@ def test_a_step_of_newtons_method_predicts_nearly_as_a_fit_without_the_judge():
     np.testing.assert_allclose(stepped, fitted, atol=0.01)
 
 
+@pytest.mark.long
 def test_worths_in_time_end_at_the_board():
     board = th.leaderboard(FRAME, period="month", date="day", progressbar=False)
     table = board.worths_in_time()
@@ -264,6 +266,7 @@ def test_options_that_changed_have_colours(monkeypatch):
         assert named == [option for option in order if option in {*moved[0], *moved[1], *best}]
 
 
+@pytest.mark.long
 def test_periods_without_comparisons_count_as_steps():
     """With whole numbers 1 and 4 the change is one of three steps."""
     two, four = (FRAME.assign(season=np.where(FRAME["stage"] == 1, 1, later)) for later in (2, 5))
@@ -391,6 +394,7 @@ def test_the_only_column_of_dates_needs_no_name(how):
         th.leaderboard(FRAME.drop(columns="day"), **how)
 
 
+@pytest.mark.long
 def test_since_and_until_select_dates():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
@@ -402,6 +406,7 @@ def test_since_and_until_select_dates():
     assert board.data.n_comparisons == again.data.n_comparisons
 
 
+@pytest.mark.first(4, "how8-ArgumentError-facts8", "how9-DataError-facts9")
 @pytest.mark.parametrize(
     ("how", "error", "facts"),
     [

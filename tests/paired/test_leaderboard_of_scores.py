@@ -98,6 +98,7 @@ def test_mean_scores_have_intervals_over_items():
         np.testing.assert_allclose(row, [cells.mean(), *limits])
 
 
+@pytest.mark.long
 def test_equal_scores_count_half_unless_asked_otherwise():
     board = board_of(simulate("marks"))
     assert board.recipe.settings.ties == "half" and np.isnan(board.tie)
@@ -174,6 +175,7 @@ def test_each_task_has_its_board(column, shape):
     assert "mean_score_low" in board.by_part().columns
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("shape", ["wide", "long"])
 def test_a_part_that_is_constant_within_items_does_not_identify_them(shape):
     source = simulate("grades").assign(task=["maths", "law", "code"] * 50)
@@ -213,6 +215,7 @@ def test_what_is_not_plainly_scores_is_a_question(source):
         board_of(source)
 
 
+@pytest.mark.long
 def test_the_answer_to_the_question_is_taken():
     odd = simulate("marks").assign(human=np.linspace(1, 5, 150))
     assert "human" in board_of(odd, item="item").table.index
@@ -302,6 +305,7 @@ def battles(advantage, share=0.5, n=3000, seed=0):
     return pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "p"])
 
 
+@pytest.mark.long
 def test_the_advantage_of_the_first_side_is_reported():
     votes = battles(0.3).drop(columns="p")
     row = board_of(votes).of_advantage.iloc[0]
@@ -334,6 +338,7 @@ def test_intervals_of_the_advantage_allow_for_respondents():
     assert row["high"] - row["low"] == pytest.approx(alone["high"] - alone["low"], rel=0.25)
 
 
+@pytest.mark.long
 def test_sides_that_are_unknown_or_controlled_have_no_advantage():
     votes = battles(0.3, n=200).drop(columns="p")
     assert board_of(votes, covariates="order").of_advantage is None
@@ -351,6 +356,7 @@ def test_sides_that_are_unknown_or_controlled_have_no_advantage():
 # Votes as probabilities ---------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("name", ["p_a", "prob_a", "probability_a", "p_model_a"])
 def test_a_probability_is_two_fractional_votes(name):
     rows = battles(0.0, n=300)

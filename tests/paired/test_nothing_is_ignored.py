@@ -96,6 +96,7 @@ def test_ties_are_refused(name):
         CALLS[name](read(ties=True))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # imports what draws pictures
 @pytest.mark.parametrize("name", sorted(set(CALLS) - WITHOUT_TIES))
 def test_ties_change_the_answer(name):

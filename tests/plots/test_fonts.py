@@ -71,6 +71,7 @@ def read_characters(path):
     return set(map(chr, FT2Font(path).get_charmap()))
 
 
+@pytest.mark.long
 def test_ascii_labels_cost_nothing(monkeypatch):
     monkeypatch.setattr("thali._plots._fonts._list_fonts", None)
     assert np.all(

@@ -241,6 +241,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     assert "2,000 of 2,415 pairs" in ax.get_xlabel()
 
 
+@pytest.mark.first(2, "trace")
 @pytest.mark.parametrize("picture", DRAWN)
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
     before = dict(matplotlib.rcParams)

@@ -7,7 +7,7 @@ from helpers.drawn_similarities import CASES, fitted
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, monkeypatch):
     assert_readable(CASES[case]().findings()["similarity"].plot(), monkeypatch, least=2)
@@ -33,6 +33,7 @@ def test_similarities_are_means_with_intervals():
     assert ax.get_xlim() == ax.get_ylim()
 
 
+@pytest.mark.long
 def test_similarities_are_computed_where_the_draws_lack_them():
     stored, computed = (
         fitted(6, kept=kept).findings()["similarity"].plot() for kept in (True, False)

@@ -79,7 +79,7 @@ def read_lines(ax):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.first(4)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("case", CASES)
 def test_texts_are_inside_the_figure_and_touch_neither_each_other_nor_a_line(case, monkeypatch):
     ax = th.plots.tree(CASES[case]())

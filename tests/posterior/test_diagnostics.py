@@ -108,6 +108,7 @@ def test_diagnostics_are_those_of_arviz_stats(chains):
             )
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_long_chains_and_few_numbers_at_a_time(monkeypatch):
     monkeypatch.setattr(summary_table, "_BLOCK", 30_000)  # three quantities a block

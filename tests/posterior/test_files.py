@@ -44,6 +44,7 @@ def saves(place):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_full_disk_costs_no_process(tmp_path):
     mounted = sys.platform == "linux" and subprocess.run(

@@ -431,6 +431,7 @@ def test_a_file_of_a_newer_thali_is_refused(small, tmp_path):
         load(tmp_path / "posterior.nc")
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_files_of_before_hold_booleans(tmp_path):
     tree = tree_of([chain(4, draws=20, seed=seed) for seed in (1, 2)], comparisons(4))

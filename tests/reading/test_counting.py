@@ -167,7 +167,7 @@ def test_named_columns_are_counted_in_batches(tmp_path):
     same(found, read_counts(written(battles(), tmp_path, "parquet"))[0])
 
 
-@pytest.mark.first(8)
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     "where",
     [

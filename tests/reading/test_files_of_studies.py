@@ -174,6 +174,7 @@ Response ID,version,How old are you?,Which would you buy?,"And here, which?"
 OLDER = "".join(line for line in QUALTRICS.splitlines(keepends=True) if "ImportId" not in line)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     "answers",
     [ANSWERS, BY_TASK, QUALTRICS, OLDER],

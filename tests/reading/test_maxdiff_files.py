@@ -88,6 +88,7 @@ SAWTOOTH = join_rows(
 )
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("header", ["{letter}{k}", "MD_{k}_{letter}", "q{k}.{letter}"])
 @pytest.mark.parametrize("by_number", [False, True], ids=["positions", "items"])
 @pytest.mark.parametrize("design", [R_MATRIX, SAWTOOTH], ids=["R", "Sawtooth"])
@@ -139,6 +140,7 @@ def expect_versions():
     return sorted(choices)
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("by_number", [False, True], ids=["positions", "items"])
 @pytest.mark.parametrize("design", [TWO_VERSIONS, ITEM_ROWS], ids=["sets", "items in rows"])
 @pytest.mark.parametrize(

@@ -379,6 +379,7 @@ def test_labels_have_no_characters_that_steer(letters):
     assert sentence.isprintable()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore:Glyph", "ignore::thali.errors.ConvergenceWarning")
 def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):

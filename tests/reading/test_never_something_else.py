@@ -299,6 +299,7 @@ UNUSED = {  # tables of nine rows with {} for columns that no shape reads
 }
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize(("header", "rows"), UNUSED.values(), ids=UNUSED)
 def test_every_shape_names_what_it_did_not_use(header, rows):
     table = [f"{row},{'xyz'[k // 3]},{k * 0.7}" for k, row in enumerate(rows.split("/"))]
@@ -331,6 +332,7 @@ def test_choices_and_experiments_name_them_too():
 # The same in Python -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_python_reads_what_the_terminal_reads(tmp_path):
     header, rows = UNUSED["trials"]
     text = "\n".join(

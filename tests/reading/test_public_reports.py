@@ -114,6 +114,7 @@ def test_names_of_alternatives_have_constants(taken):
     assert rows == ["price", "alternative[bock]", "alternative[cider]"]
 
 
+@pytest.mark.long
 def test_ratings_along_a_ladder_are_evenly_spaced(taken):
     steps = [(f"p{k:02d}", f"p{k + 1:02d}") for k in range(1, 12)]
     rows = [f"{a},{b},9" for a, b in steps] + [f"{b},{a},1" for a, b in steps]

@@ -39,6 +39,7 @@ def list_warnings(frame):
     return [str(warning.message) for warning in caught if warning.category is DataWarning]
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize(("used", "header"), LAYOUTS.values(), ids=LAYOUTS)
 def test_a_task_entered_twice_is_reported(used, header):
     rows = [[row[k] for k in used] for row in draw_answers()]

@@ -109,6 +109,7 @@ def exact(spread, sd):
     ]
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("sd", [0.7, 0.25])
 def test_two_options_in_three_parts(sd):
     density, expected = two_options(), exact(1.5, sd)

@@ -203,6 +203,7 @@ def test_maximum_likelihood_is_that_of_other_programs():
     np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-6)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("method", ["laplace", "mcmc"])
 def test_a_longer_fit_equals_one_that_went_on(method):
     settings = {"tune": 5, "chains": 2, **QUIET}
@@ -367,6 +368,7 @@ def test_a_spread_that_is_known_is_not_learned():
     assert abs(logit(model.predict_proba([("a", "b")])[0])) < 1.0
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("lapse", [0.8, 0.9, 0.99, 0.999])
 @pytest.mark.parametrize("counts", [(8, 5), (1, 1)])
 def test_intervals_are_not_adjusted_by_answers_that_are_lapses(lapse, counts):

@@ -185,6 +185,7 @@ def test_more_contrasts_than_degrees_of_freedom_are_refused():
         th.paired.wald_test(model, [{"A": 1, other: -1} for other in "BCDE"])
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_test_of_fit_holds_its_size_though_answers_depend():
     """At 5 % of 60 sets: 3 expected; more than 9 or a mean p far from a half has a probability

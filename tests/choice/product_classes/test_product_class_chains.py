@@ -82,6 +82,7 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     )
 
 
+@pytest.mark.long
 def test_stopped_chains_have_the_draws_that_all_recorded():
     """The draws are those of an unbroken run."""
     problem, plan = (

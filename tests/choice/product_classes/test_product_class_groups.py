@@ -44,7 +44,7 @@ def list_products(name, levels):
     return held
 
 
-@pytest.mark.first(3)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 @pytest.mark.parametrize("similar", [0.3, 0.5, 0.75])
 def test_similar_classes_are_found_by_counting_products(none, similar):

@@ -54,6 +54,7 @@ def test_probabilities_of_classes_sum_to_one_exactly():
         )
 
 
+@pytest.mark.long
 def test_draws_of_classes_follow_their_probabilities(problem, drawn):
     index = {lam: i for i, lam in enumerate(naive.every_class(LEVELS, ORDERED))}
     p = np.array([float(exact_probability(lam)) for lam in index])

@@ -195,6 +195,7 @@ def test_the_share_of_new_people_is_that_of_the_buffet():
     np.testing.assert_allclose(found, [wanted[name] for name in found.index])
 
 
+@pytest.mark.long
 def test_errors_over_groups_and_the_row_of_others():
     model = fitted(draws=10, groups=4, alpha=4.0)
     every, some = model.classes(cover=1.0, similar=1), model.classes(cover=0.5, similar=1)
@@ -267,6 +268,7 @@ def test_similar_classes_are_one():
     np.testing.assert_allclose(table["importance"], value / value.sum())
 
 
+@pytest.mark.long
 def test_stability_is_the_share_of_chains_with_half_of_the_importance():
     draws, the_design = drawn(draws=10, groups=4, alpha=4.0)
     table = of_draws(draws, the_design).classes(cover=1.0, similar=1).set_index("product_class")

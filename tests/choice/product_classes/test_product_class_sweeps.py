@@ -138,7 +138,7 @@ def test_books_are_kept_after_every_sweep(proposals):
     assert (state.counts[: VALUES + 1, 1] > 0).all()
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     ("data", "monotone", "alpha"),
     [(TP1, {"x0": "increasing"}, 2.0), (TP3, {"x0": "increasing", "x1": "increasing"}, 2.0)],

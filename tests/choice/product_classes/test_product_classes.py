@@ -202,6 +202,7 @@ def test_the_summary_has_what_is_reported():
     assert len(summary) == 2 * sum(len(levels) - 1 for levels in design.scheme.levels.values())
 
 
+@pytest.mark.long
 def test_the_convergence_check_names_arguments_that_there_are():
     convergence = fitted(draws=50).convergence()
     sentence = str(convergence)

@@ -178,6 +178,7 @@ def test_noise_is_unstable():
     assert found.stability < 0.15 and found.assignment["probability"].mean() < 0.7
 
 
+@pytest.mark.long
 def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
     preferences, _ = draw_preferences(noise=0.3)
     alone, among = build_segments(preferences, 4, 1), build_segments(preferences, [2, 4], 1)

@@ -136,7 +136,7 @@ def test_the_rule_is_published_em_divided_by_its_sum():
     np.testing.assert_allclose(ours, theirs / theirs.sum(), rtol=1e-12)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("a", [1.0, 1.1, 3.0])
 def test_expectation_maximisation_ends_at_the_same_objective(a):
     W, codes, n_classes = simulate_small_problem()

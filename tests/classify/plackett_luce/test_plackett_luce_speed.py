@@ -16,7 +16,7 @@ def simulate_rows(n, d=13):
     return X, np.argmax(X[:, :3] + rng.gumbel(size=(n, 3)), axis=1)
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize(
     "stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}]
 )

@@ -313,6 +313,7 @@ def test_integral_of_a_fit_is_that_of_another_rule():
     )
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("a", [None, 0.001])
 def test_predictions_far_from_the_training_data_are_finite(a):
     X, y = frame("iris")

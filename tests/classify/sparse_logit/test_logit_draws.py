@@ -106,6 +106,7 @@ def test_polya_gamma_of_what_is_no_number_is_none():
     assert np.isnan(draws[0])
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("r", [0.0, 1e-8, 0.5, 3.0, 50.0])
 def test_scales_are_generalised_inverse_gaussian(r):
     prior = stats.geninvgauss(0.5, r, scale=r) if r > 1e-3 else stats.chi2(1)
@@ -130,6 +131,7 @@ def build_fixed_conditional(wide, n=5, d=8, seed=3):
     return problem, state, np.linalg.solve(precision, full.T @ state.pull), precision
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("wide", WIDE)
 def test_both_factorisations_draw_the_same_normal_vector(wide):
     problem, state, mean, precision = build_fixed_conditional(wide)

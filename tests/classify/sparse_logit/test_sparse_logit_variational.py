@@ -25,7 +25,7 @@ from thali.errors import ArgumentError
 QUICK = {"draws": 200, "chains": 2, "random_state": 1, "progressbar": False}
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     """By 100,000 draws; the rule is exact to third degree, and these variances are small."""

@@ -56,6 +56,7 @@ def among_planted_files(tmp_path, monkeypatch):
     return folder
 
 
+@pytest.mark.long
 def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     study = Studies(tmp_path / "studies").create("celebrities", dataset="celebrities")
     study.write(READ, {})
@@ -106,6 +107,7 @@ def test_a_child_that_dies_says_why(client, monkeypatch):
     says(page, "ImportError")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="a script as a browser")
 def test_the_key_is_in_no_list_of_processes(tmp_path):
     browser, told = tmp_path / "browser", tmp_path / "told"
@@ -161,7 +163,7 @@ child.main("fit", sys.argv[1], "1")
 """
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="SIGTERM ends a process there")
 @pytest.mark.parametrize("where", ["an import", "a finaliser", "a lock"])
 def test_a_stop_is_never_lost(tmp_path, where):

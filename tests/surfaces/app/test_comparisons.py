@@ -32,7 +32,7 @@ def study(tmp_path):
     return Studies(tmp_path).create("data", dataset="celebrities")
 
 
-@pytest.mark.first(5)
+@pytest.mark.first(1, "similarities-group4", "pairs-group2")
 @pytest.mark.fit  # for its imports
 @pytest.mark.parametrize(
     ("table", "group"),

@@ -229,6 +229,7 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
     assert client.study(address).read("read")["typed"]["respondent"] == "VP"
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("where", "facts"),

@@ -90,7 +90,7 @@ def tried(client, address):
 
 
 @pytest.mark.fit
-@pytest.mark.first(8)
+@pytest.mark.first(4, "empty-fit.end")
 @pytest.mark.parametrize("name", HELD)
 @pytest.mark.parametrize("how", DAMAGES)
 def test_a_damaged_file_costs_its_study_alone(client, childless, name, how):

@@ -99,7 +99,7 @@ def test_only_what_means_something_for_the_data_is_asked(client, dropped):
         assert named & {"sigma", "constant", "symmetrize", "link", "lapse", "odd", "objects"} == own
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", ALL)
 def test_an_empty_form_is_the_default(name, asked_of):
     form = {option.word: "" for option in ALL[name].options}

@@ -441,6 +441,7 @@ def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client
     assert "<b>Drinks" not in page
 
 
+@pytest.mark.long
 def test_a_study_has_the_screens_that_it_can_have(client, children_here):
     def screens(address):
         return re.findall(rf'href="{address}/([a-z]+)" data-go', client.page(address))
@@ -459,6 +460,7 @@ def test_a_study_has_the_screens_that_it_can_have(client, children_here):
     assert screens(unread) == ["data", "about"]
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     ("kind", "table", "shown"),
     [

@@ -28,6 +28,7 @@ def questions(page):
     return [name for name, _ in found], [name for name, is_chosen in found if is_chosen]
 
 
+@pytest.mark.first(3)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize(
     ("table", "kind", "offered", "chosen"),

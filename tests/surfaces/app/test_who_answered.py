@@ -50,6 +50,7 @@ def offered(page, word):
     return [value for each in listed for value in each if value] + ticked
 
 
+@pytest.mark.long
 def test_columns_of_people_are_groups_and_no_covariates(client, children_here):
     address = client.drop("klasse.csv", trials())
     page = client.page(f"{address}/ask")

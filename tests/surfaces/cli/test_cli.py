@@ -76,6 +76,7 @@ def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
     assert "Aspects" not in printed and "Concentration" not in printed
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_fit_notes_aspects_that_all_options_share(run, fake):
     note = "Choices do not identify aspects shared by all options"
@@ -237,6 +238,7 @@ def test_bad_tables_end_fit_with_an_error(refused, fake, folder, words, messages
     assert messages in refused(*words)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_warnings_are_one_line_and_the_report_words_its_own(done, fake):
     def warn():

@@ -13,6 +13,7 @@ FILES["ratings.csv"] = simulate_conjoint(40, seed=22).drop(columns="selected").t
 BY_PARTY = ("study.csv", "--by", "resp_party", "--weights", "weight")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("words", [("study.csv",), BY_PARTY, ("study.csv", "--repeated", "1,2")])
 def test_everything_is_on_one_screen(run, refused, monkeypatch, words):
     monkeypatch.setenv("COLUMNS", "80")
@@ -28,6 +29,7 @@ def test_everything_is_on_one_screen(run, refused, monkeypatch, words):
         assert sum(line.startswith(label) for line in lines) == 1
 
 
+@pytest.mark.first(1, "4")
 @pytest.mark.parametrize("n_groups", [2, 4, 5, 7])
 def test_the_screen_has_all_groups(run, monkeypatch, n_groups):
     monkeypatch.setenv("COLUMNS", "80")
@@ -92,6 +94,7 @@ def test_ratings_need_no_choices(run, refused):
     assert "rating" in run("amce", "ratings.csv", "--outcome", "rating").err
 
 
+@pytest.mark.first(3, "words3-facts3")
 @pytest.mark.parametrize(
     "words, facts",
     [

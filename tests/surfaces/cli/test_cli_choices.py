@@ -36,6 +36,7 @@ def tables(folder):
     frame.rename(columns={"alt": "drink", "obsID": "when"}).to_csv(folder / "odd.csv", index=False)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     result = done("fit", "plain.csv", *SHORT, "--out", "out", "--print", "all")

@@ -47,6 +47,7 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
     ]
 
 
+@pytest.mark.long
 def test_stopped_status_and_resume(run, folder, monkeypatch):
     whole = run(*COMPARE, "--out", "whole")
     with monkeypatch.context() as patch:

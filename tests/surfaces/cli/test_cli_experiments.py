@@ -60,7 +60,7 @@ ORDERS = [
 ]
 
 
-@pytest.mark.first(2)
+@pytest.mark.first(1)
 @pytest.mark.parametrize("words", ORDERS)
 def test_directions_may_be_typed_in_many_ways(done, fake, words):
     done("fit", *words, "--levels", "zoom=no,yes", "--none", "none")

@@ -39,6 +39,7 @@ def test_a_page_is_made_of_a_list_and_of_a_design(run, folder):
     says(result.out, "2 versions")
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("kind", ["pairs", "odd-one-out"])
 def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
     answers = KINDS[kind][1][:3]  # none of them a tie, for which another sampler would be compiled

@@ -38,6 +38,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     says((folder / "report.html").read_text(), "How strongly do m and f")
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     ("table", "column", "groups"), [("people.csv", "respondent", 4), ("nobody.csv", "sex", 2)]
@@ -47,6 +48,7 @@ def test_people_are_told_apart_by_a_column(done, uncompiled, table, column, grou
     assert f"by {column!r}: {groups} groups" in result.err
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -80,6 +82,7 @@ def sets(folder):
     )
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
     result = done("fit", "sets.csv", "--group", "sex", *RUN, "--print", "all")
@@ -116,6 +119,7 @@ def odd_ones(folder):
     pd.DataFrame(rows, columns=columns).to_csv("odd.csv", index=False)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -209,6 +209,7 @@ def write_scores(folder):
     pd.concat([long.assign(seed=1), long.assign(seed=2)]).to_parquet(folder / "runs.parquet")
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "name", ["wide.csv", "runs.parquet", pytest.param("long.csv", marks=pytest.mark.long)]

@@ -126,6 +126,7 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     )
 
 
+@pytest.mark.long
 def test_a_fit_with_a_seed_prints_what_its_model_computes(done):
     """The seed is of the draws alone; tasks that were held out are on the screen."""
     words = "fit sim.csv --model hierarchical-logit --linear price --draws 20 --tune 20 --seed 5"

@@ -114,7 +114,9 @@ SAME = {
 }
 
 
-@pytest.mark.first(8)
+@pytest.mark.first(
+    3, "group trials.csv --group sex", "likelihood-ratio trials.csv --larger aspects.csv"
+)
 @pytest.mark.parametrize("typed", SAME)
 def test_the_command_line_gives_what_python_gives(done, typed):
     result = done("test", *typed.split(), "--print", "all")

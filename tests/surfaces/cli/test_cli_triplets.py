@@ -16,7 +16,7 @@ FILES = {
 }
 
 
-@pytest.mark.first(1)
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.parametrize("link", ["exp", "ratio"])
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):

@@ -46,6 +46,7 @@ NOTICED = (
 )
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "words",

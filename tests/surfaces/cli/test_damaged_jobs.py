@@ -195,6 +195,7 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
         moved.rename(folder)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not rights.can_be_given_up, reason="whoever runs this may write everywhere")
 def test_read_only_jobs_are_read(run, folder):
     """Nothing is written there; what needs to write says so before anything else."""

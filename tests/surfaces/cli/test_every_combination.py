@@ -63,12 +63,19 @@ def test_the_readme_counts_the_combinations(command):
     assert row in (TESTS / "README.md").read_text("utf-8")
 
 
-@pytest.mark.first(18)
+@pytest.mark.first(
+    3,
+    "fit-rows-one-sparse-logit-auto---eta",
+    "leaderboard-best-and-worst-one-laplace-half",
+    "compare-triplets-one-additive-clustering-set",
+    "fit-judgements-one-nonnegative-dimensions---dimensions",
+)
 @pytest.mark.parametrize("combination", usual(WELL), ids=str)
 def test_a_combination_ends_well(combination, ends):
     assert ends(combination) == "well"
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("command", sorted({each.command for each in REFUSED}))
 def test_a_combination_is_refused_in_a_sentence(command, ends):
     for each in usual([each for each in REFUSED if each.command == command]):

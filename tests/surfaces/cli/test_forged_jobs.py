@@ -140,6 +140,7 @@ def test_a_job_replaces_no_file_by_its_report(run, place):
     assert (place / "victim").read_text() == "mine" and (place / "results" / "report.html").exists()
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize(
     "more",
     [{"out": "/tmp"}, {"overwrite": True}, {"terminal": 1}, {"typed": 5}, {"page": "victim"}],

@@ -55,6 +55,7 @@ def test_what_is_piped_stays(run, folder, monkeypatch):
     assert result.code == 2 and (folder / "votes.csv").read_text() == VOTES
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_own_files_are_replaced_and_others_if_asked_to(done, refused, folder):
     fit = ("fit", "votes.csv", *BTL, "--report", "page.html", "--out", "out")
@@ -74,6 +75,7 @@ def test_own_files_are_replaced_and_others_if_asked_to(done, refused, folder):
     done("design", "tea", "milk", "rum", "--out", "design", "--overwrite")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_python_replaces_its_own_files_alone(folder):
     model = th.BradleyTerryLuce("maximum-likelihood").fit(th.read("votes.csv"))

@@ -84,6 +84,7 @@ def sentences_of(model):
 # how large it is ----------------------------------------------------------------------------------
 
 
+@pytest.mark.first(4, "additive-clustering, triplets")
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)
@@ -104,6 +105,7 @@ def test_every_model_has_a_screen_of_whole_sentences(name, monkeypatch, show):
             assert "nan" not in text and "\0" not in text
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_results_that_do_not_fit_are_counted(monkeypatch, show):
     model = fitted("product-classes")
@@ -126,6 +128,7 @@ def test_the_reading_sentence_is_printed_once(tmp_path):
     assert apart.stdout.count(b"tea.csv: ") == apart.stderr.count(b"tea.csv: ") == 1
 
 
+@pytest.mark.first(2, "long-2")
 @pytest.mark.fit
 @pytest.mark.parametrize("n", [2, 25])
 @pytest.mark.parametrize("label", LABELS)
@@ -136,6 +139,7 @@ def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, show, label, n):
         assert is_one_screen(text, min(columns, 120)), text
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_table_shows_ten_rows_and_says_how_many_more(show):
     text = show(board("tea", 25))
@@ -169,6 +173,7 @@ def test_a_list_of_members_that_is_cut_counts_them_all(monkeypatch, show):
 # what stands first, and what is computed ----------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_warnings_stand_above_the_answer(show):
@@ -304,6 +309,7 @@ def test_every_headline_says_what_its_table_holds(name):
                 assert fact in str(found.sentence), (key, fact, str(found.sentence))
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_the_first_row_of_a_screen_is_its_headline():
@@ -336,6 +342,7 @@ def test_quiet_is_the_sentence_alone(done):
     assert done("show", "results", "--quiet").out == found.out
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_what_is_printed_is_screen_all_or_refused(done, run):
     first, whole = done(*WORTHS), done(*WORTHS, "--print", "all")

@@ -144,7 +144,7 @@ ADVISED = [
 ]
 
 
-@pytest.mark.first(6)
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize(("words", "said", "more"), ADVISED)

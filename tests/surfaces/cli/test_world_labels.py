@@ -36,6 +36,7 @@ def test_width_on_a_terminal(text, width):
     assert display_width(unicodedata.normalize("NFD", "é")) == 1
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_columns_align_by_width_and_a_cell_is_one_line(tmp_path, done):
     labels = ["茶", "tea\ntime", "e\u0301"]

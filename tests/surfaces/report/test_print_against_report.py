@@ -163,6 +163,7 @@ def test_what_is_printed_is_mailed(name, run, folder):
     assert not missing(result.out, words_of(mailed))
 
 
+@pytest.mark.long
 def test_a_report_is_called_what_its_author_says(run, refused, folder):
     cover = ("--title", "Who <b>wins</b>?", "--author", "Ann & Bob", "--question", "Which is best?")
     run(*"fit celebrities --method maximum-likelihood --out out --report mail.html".split(), *cover)

@@ -111,7 +111,7 @@ def page_once(name, folder):
     return _PAGES[name]
 
 
-@pytest.mark.first(4)
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", TINY)
 def test_every_model_has_a_report(name, tmp_path):
     model = fitted(name)
@@ -139,6 +139,7 @@ def test_every_model_has_a_report(name, tmp_path):
     assert "Methods text" in sentence
 
 
+@pytest.mark.long
 @pytest.mark.rendered
 @pytest.mark.parametrize(
     "name",
@@ -163,6 +164,7 @@ def test_classifiers_without_draws_have_reports(settings, tmp_path):
     assert "How sure" not in " ".join(page.texts) and "height" in " ".join(page.texts)
 
 
+@pytest.mark.long
 def test_the_command_repeats_the_fit(tmp_path):
     model = th.EliminationByAspects("unique")
     run = {"draws": 20, "tune": 10, "chains": 2, "random_seed": 7}
@@ -338,6 +340,7 @@ def simulator_of(model):
     return page, text, json.loads(data)
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_the_simulator_begins_with_the_shares_of_the_first_task(none):
     model = holding(experiment(none=none), alpha=3.0, draws=20)

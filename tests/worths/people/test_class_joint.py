@@ -104,6 +104,7 @@ def list_scores(draws: WorthClassDraws, has_ties: bool, is_similar: bool) -> dic
     return scores
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("n_blocks", [400, pytest.param(8000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", CASES)
 def test_prior_of_classes_is_kept(name, n_blocks):

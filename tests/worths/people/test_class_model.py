@@ -140,6 +140,7 @@ def test_ties_and_a_single_class():
     assert len(made.predict_outcomes([("a", "b")])) == 1
 
 
+@pytest.mark.first(1)
 def test_groups_have_models_of_their_own(grouped):
     assert "log_worth[f, a]" in grouped.summary().index
     worths = stacked(grouped.posterior_["posterior"]["group_log_worth"])

@@ -189,6 +189,7 @@ def test_choices_of_new_respondents_are_integrals_over_the_population():
         assert model.log_predictive(choices)[name] == pytest.approx(expected, abs=0.05)
 
 
+@pytest.mark.long
 def test_the_fit_goes_on_and_takes_further_answers(tmp_path):
     data = maxdiff()
     whole = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, **RUN)
