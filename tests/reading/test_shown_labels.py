@@ -107,7 +107,7 @@ def test_numbered_options_have_the_labels_of_a_list(tmp_path, kind):
         "n,text\n" + "".join(f"{n},{t}\n" for n, t in ITEMS.items())
     )
     plain = th.read(tmp_path / "t.csv")
-    named = th.read(tmp_path / "t.csv", labels=tmp_path / "items.csv")
+    named = th.read(tmp_path / "t.csv", labels=str(tmp_path / "items.csv"))
     assert named.labels == tuple(ITEMS[label] for label in plain.labels)
     assert named == plain._copy_with_fields(labels=named.labels)  # counts are as they were
     some = th.read(tmp_path / "t.csv", labels={3: "third"})

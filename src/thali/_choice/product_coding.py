@@ -14,6 +14,7 @@ from thali._data.experiments.attribute_levels import (
     MANY_LEVELS,
     MEASURED,
     NUMBERS,
+    advise_linear,
     is_integer,
     parse_number,
 )
@@ -370,20 +371,12 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             if (products[:, scheme.names.index(attribute)] == levels.index(level)).any()
         ]
         if requested_levels:
-            is_numeric = all(parse_number(level) is not None for level in levels)
-            remedy: Message | str = ""
-            if is_numeric:
-                numeric_setting = Setting("linear", attribute)
-                remedy = Message(
-                    ", or refit with ", numeric_setting, ", which applies to any number"
-                )
             known_levels = [level for level in levels if level not in unseen_levels]
             raise DataError(
                 f"The fitted tasks never show {attribute!r} as {requested_levels[0]!r}, so its"
                 " utility is"
                 f" unknown; use one of {shorten(known_levels)}",
-                remedy,
-                ".",
+                advise_linear(attribute, levels) or ".",
             )
     is_missing = products < 0
     if scheme.has_inside:

@@ -58,7 +58,7 @@ _MEDIA = re.compile(
 _MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain labels
 
 
-def read_labels(path: Path) -> dict[str, str]:
+def read_labels(path: str | Path) -> dict[str, str]:
     """Read a file with columns name and label; return {name: label}."""
     frame = read_table(path)
     with prefix_errors(str(path)):
@@ -296,7 +296,7 @@ def recognise(
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
     without: Sequence[str] = (),
-    labels: Mapping[str, str] | Path | None = None,
+    labels: Mapping[str, str] | str | Path | None = None,
     codes: Path | None = None,
     design: Path | None = None,
     holdouts: str | None = None,
@@ -332,7 +332,7 @@ def recognise(
         if any(options.get(name) is not None for name in shape.named_by)
     ]
     conditions = RowFilter.parse(where)
-    if isinstance(labels, Path):
+    if isinstance(labels, str | Path):
         labels = read_labels(labels)
     with prefix_errors(table.file):
         holdout_filter = RowFilter.parse(holdouts, "holdouts")
@@ -353,8 +353,11 @@ def recognise(
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
         levels = level_order | (options.get("levels") or {}) or None
-        shape_options = {"known": is_known, "levels": levels}
-        readings = _match_shapes(selected_shapes or tried_shapes, table, options | shape_options)
+        readings = _match_shapes(
+            selected_shapes or tried_shapes,
+            table,
+            options | {"known": is_known, "levels": levels},
+        )
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
         has_questions = any(reading.has_questions for reading in sure_readings)
         is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)

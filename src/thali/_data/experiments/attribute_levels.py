@@ -11,7 +11,7 @@ import numpy as np
 from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, find_label_indices, format_label, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, Clause, DataError, InPython, Message, Setting
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,9 +195,16 @@ def encode_levels(
             f"Attribute {name!r} {describe_row(wrong_row)} is {unknown_level!r}, which is not one"
             f" of its levels {shorten(levels)}; declare it with ",
             Argument("levels"),
-            f".{suggest(unknown_level, levels)}",
+            advise_linear(name, levels) or f".{suggest(unknown_level, levels)}",
         )
     return level_numbers
+
+
+def advise_linear(name: str, levels: Sequence[str]) -> Message | None:
+    """Return the advice to read an attribute whose levels are numbers as a number."""
+    if None not in map(parse_number, levels):
+        return Message(", or fit with ", Setting("linear", name), ", which applies to any number.")
+    return None
 
 
 def read_numbers(
