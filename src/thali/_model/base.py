@@ -307,7 +307,7 @@ class Model:
             Probability of intervals.
         **settings
             Other settings: random_seed (of checks and simulated respondents), cores, and settings
-            of the model, such as similar (Jaccard index), kind (of estimate), market (a data
+            of the model, such as similar (Jaccard index), estimator, market (a data
             frame), price, segments, folds (of a cross-validation) with rows (the X and y of the
             fit).
 
