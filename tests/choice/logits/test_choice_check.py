@@ -85,4 +85,4 @@ def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
     assert table["p_value"].iloc[0] == 0.0 and set(
         table.loc[table["measure"] == PLACE, "missed"]
     ) == {True}
-    assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)
+    assert "alternative 1 (observed 1.00," in str(model.findings()["check"].sentence)

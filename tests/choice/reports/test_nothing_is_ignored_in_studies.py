@@ -192,7 +192,7 @@ def test_every_answer_and_each_of_its_arguments_stands_in_the_tables(fitted):
         assert parameters_of(fitted, name) <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
-@pytest.mark.first(1)
+@pytest.mark.first(1, "attribute_importance-multinomial")
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CALLS)

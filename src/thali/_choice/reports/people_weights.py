@@ -117,7 +117,8 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
     argument = "people"
     if selects_all(people):
         argument = "respondent_weights"
-    if not chooser.has_individuals and not (selects_all(people) and respondent_weights is None):
+    if not (chooser.has_individuals or selects_all(people) and respondent_weights is None):
+        weights[:] = 1.0  # also of their tasks
         warn(
             DataWarning(
                 Argument(argument),
@@ -166,9 +167,9 @@ def _parse_weights(chooser: "Chooser", weights_argument: Any) -> np.ndarray:
             name, f" must contain numbers, one per respondent; got {weights_argument!r}."
         ) from None
     if weights.shape != (len(respondents),):
-        weights_shape: Any = weights.shape
+        weights_shape = weights.shape
         if weights.ndim == 1:
-            weights_shape = len(weights)
+            weights_shape = weights.size
         raise ArgumentError(
             name,
             " must have one number per respondent"
