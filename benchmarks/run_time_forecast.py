@@ -36,7 +36,8 @@ def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
         default_fits.fit(model, data)
     except Caught as caught:
         chain_fit = caught.args[0]
-        return chain_fit, chain_fit.build_chains(chain_fit.min_draws, np.random.SeedSequence(1))[0]
+        chains = chain_fit.build_chains(chain_fit.draws_at_first_check, np.random.SeedSequence(1))
+        return chain_fit, chains[0]
     finally:
         ChainFit.run_to_end = run_to_end
     raise ValueError("no chains")
