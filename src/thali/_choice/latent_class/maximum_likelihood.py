@@ -401,7 +401,7 @@ def _draw_start(panel: ChoicePanel, n_classes: int, rng: np.random.Generator) ->
 # Run time, and the number of starts within the budget ---------------------------------------------
 
 
-N_CLIMB_POINTS = 20  # evaluations of the likelihood of every class in a climb
+N_CLIMB_POINTS = 28  # evaluations of the likelihood of every class in a climb
 MIN_STARTS_IN_BUDGET = 2  # even beyond the budget
 
 
