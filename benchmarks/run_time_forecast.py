@@ -25,19 +25,19 @@ class Caught(Exception):
     """Carries what a fit would have run."""
 
 
-def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, Any]:
+def chain_of(model: Any, data: tuple[Any, ...]) -> tuple[Any, ...]:
     """What the default fit runs, and its first chain at the start."""
 
     def catch(chain_fit: Any) -> Any:
-        raise Caught(chain_fit)
+        # here, because a classifier knows its classes only while it is fitted
+        chains = chain_fit.build_chains(chain_fit.draws_at_first_check, np.random.SeedSequence(1))
+        raise Caught(chain_fit, chains[0])
 
     run_to_end, ChainFit.run_to_end = ChainFit.run_to_end, catch
     try:
         default_fits.fit(model, data)
     except Caught as caught:
-        chain_fit = caught.args[0]
-        chains = chain_fit.build_chains(chain_fit.draws_at_first_check, np.random.SeedSequence(1))
-        return chain_fit, chains[0]
+        return caught.args
     finally:
         ChainFit.run_to_end = run_to_end
     raise ValueError("no chains")

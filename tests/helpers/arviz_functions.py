@@ -11,6 +11,7 @@ from matplotlib import pyplot
 import thali as th
 from helpers import tiny_models
 
+WITHOUT_PRIOR = ("nonnegative-dimensions", "nonnegative-dimensions, triplets")
 NEW = arviz.__version__.partition(".")[0] != "0"
 
 
@@ -51,16 +52,15 @@ def outcome(function):
     return None
 
 
-def of_model(tiny):
+def of_model(name, tiny):
     """The data of a fitted model as this ArviZ takes them, with replicates and the prior."""
     longer = {"draws": 100, "tune": 50}
     model = tiny.build_fitted(**longer)
-    tree, prior = (
-        model.posterior_predictive(*tiny.data(), random_seed=1),
-        model.sample_prior(*tiny.data(), 100, 2),
-    )
-    for group in ("prior", "prior_predictive"):
-        tree[group] = prior[group]
+    tree = model.posterior_predictive(*tiny.data(), random_seed=1)
+    if name not in WITHOUT_PRIOR:
+        prior = model.sample_prior(*tiny.data(), 100, 2)
+        for group in ("prior", "prior_predictive"):
+            tree[group] = prior[group]
     return tree if NEW else model.to_inference_data(tree)
 
 
@@ -81,7 +81,7 @@ def main():
     tiny = {name: each for name, each in tiny_models.TINY.items() if not name.endswith("groups")}
     drawn = {name: each for name, each in tiny.items() if each.has_chains}
     data = {"example": arviz.load_arviz_data("centered_eight")} | {
-        name: of_model(tiny) for name, tiny in drawn.items()
+        name: of_model(name, tiny) for name, tiny in drawn.items()
     }
     found = {
         name: {title: outcome(function) for title, function in functions(each, name).items()}

@@ -16,12 +16,16 @@ pytestmark = pytest.mark.long
 # neither those of answers nor of the prior), or one replicate a log likelihood: a triplet has
 # three, a set of which the best and the worst were chosen has two.
 NO_DENSITIES = {"loo", "plot_loo_pit", "psense_summary"}
+OF_PRIORS = {"plot_ppc of the prior", "plot_ppc_dist of the prior", "psense_summary"}
 WITHOUT = {
+    "nonnegative-dimensions": OF_PRIORS,
+    "nonnegative-dimensions, triplets": OF_PRIORS | {"plot_loo_pit"},
     "product-classes": NO_DENSITIES,
     "bradley-terry-luce, individuals": NO_DENSITIES,
     "bradley-terry-luce, aged individuals": NO_DENSITIES,
     "bradley-terry-luce, best and worst individuals": NO_DENSITIES,
     "bradley-terry-luce, classes": NO_DENSITIES,
+    "elimination-by-aspects, choices": {"plot_loo_pit"},
     "additive-clustering, triplets": {"plot_loo_pit"},
     "bradley-terry-luce, best and worst": {"plot_loo_pit"},
 }
