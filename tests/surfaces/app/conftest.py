@@ -16,9 +16,9 @@ SECRET = "a-key-of-the-tests"
 @pytest.fixture
 def children_here(monkeypatch):
     """Children run in this process, at once."""
-    here = os.getcwd()
 
     def begin(self, study, name):
+        here = os.getcwd()
         study.remove(f"{name}.queued")
         os.chdir(study.path)
         try:
