@@ -17,20 +17,15 @@ OFFERED = [
     for model in MODELS
     if what.kind in SPECS[model.partition(" ")[0]].data
 ]
-# the last of each model
-BY_DEFAULT = {each.model.partition(" ")[0]: each for each in OFFERED}.values()
 
 
-def case(combination):
-    return pytest.param(
-        combination,
-        marks=[] if combination in BY_DEFAULT else pytest.mark.long,
-        id=str(combination),
-    )
-
-
-@pytest.mark.first(3)
-@pytest.mark.parametrize("combination", [case(each) for each in OFFERED])
+@pytest.mark.first(
+    0,
+    "fit-best-and-worst-one-bradley-terry-luce-maximum-likelihood",
+    "fit-experiment-with-none-one-multinomial-logit",
+    "fit-rows-one-sparse-logit-map",
+)
+@pytest.mark.parametrize("combination", OFFERED, ids=str)
 def test_the_app_finds_what_the_command_line_finds(
     combination, client, children_here, run, tmp_path, monkeypatch
 ):
