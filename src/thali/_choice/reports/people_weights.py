@@ -118,7 +118,7 @@ def compute_weights(chooser: "Chooser", people: Any, respondent_weights: Any) ->
     if selects_all(people):
         argument = "respondent_weights"
     if not (chooser.has_individuals or selects_all(people) and respondent_weights is None):
-        weights[:] = 1.0  # also of their tasks
+        weights[:] = 1.0  # else the choice of tasks would change the importance
         warn(
             DataWarning(
                 Argument(argument),
