@@ -12,7 +12,6 @@ import thali._worths.prior_sd_moves as scales
 from thali._posterior.summary_table import compute_mean_mcse
 from thali._worths.laplace_approximation import Marginal
 from thali._worths.posterior_density import (
-    LOG_SPREAD_MEAN,
     DistinctComparisons,
     Spreads,
     TargetDensity,
@@ -117,9 +116,9 @@ def exact_probability():
     target_p = expit(difference)
     target = target_p ** COUNTS[1, 0] * (1.0 - target_p) ** COUNTS[1, 1]
     total = np.zeros(3)
-    for log_spread in np.linspace(LOG_SPREAD_MEAN - 4.5, LOG_SPREAD_MEAN + 4.5, 46):
+    for log_spread in np.linspace(np.log(1.3) - 4.5, np.log(1.3) + 4.5, 46):
         prior = norm(0.0, root * np.exp(log_spread)).pdf(difference) * target
-        of_spread = norm(LOG_SPREAD_MEAN, 1.0).pdf(log_spread)
+        of_spread = norm(np.log(1.3), 1.0).pdf(log_spread)
         for log_sd in np.linspace(-4.5, 1.5, 41):
             sd = np.exp(log_sd)
             kernel = norm(0.0, root * sd).pdf(difference[:, None] - difference)
@@ -154,7 +153,7 @@ def test_two_options_and_two_judges():
 
 def sample_prior_points(density, rng, count):
     """Points of the prior, and their standard deviations."""
-    spread = np.exp(LOG_SPREAD_MEAN + rng.normal(size=count))
+    spread = np.exp(np.log(1.3) + rng.normal(size=count))
     tau, deviation_sd = np.abs(rng.normal(size=(2, count)))
     points = rng.normal(size=(density.size, count))
     points[density.common] *= spread

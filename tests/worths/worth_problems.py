@@ -5,8 +5,6 @@ from helpers.naive.worths import Comparison, log_joint
 
 from thali._worths.hamiltonian_chains import HamiltonianSampler, tune_step
 from thali._worths.posterior_density import (
-    HALF_NORMAL_SCALE,
-    LOG_SPREAD_MEAN,
     Density,
     DistinctComparisons,
     Spreads,
@@ -120,8 +118,8 @@ def run_short_chains(marginal, seed, chains=12, tune=100, sweeps=300):
 def sample_prior_spreads(density, rng, count, known=(None, None, None, None)):
     """Sample standard deviations from the prior."""
     draws = [
-        np.exp(LOG_SPREAD_MEAN + rng.normal(size=count)),
-        *(HALF_NORMAL_SCALE * np.abs(rng.normal(size=(3, count)))),
+        np.exp(np.log(1.3) + rng.normal(size=count)),
+        *(0.5 * np.abs(rng.normal(size=(3, count)))),
     ]
     spread_kinds = density.spread_kinds
     spreads = [

@@ -17,15 +17,13 @@ from thali.errors import DataError
 
 from .posterior_density import (
     BIAS,
-    HALF_NORMAL_SCALE,
     JUDGES,
-    LOG_SPREAD_MEAN,
-    LOG_SPREAD_SD,
     WORTHS,
     Density,
     Spreads,
     add_bordered,
 )
+from .spread_prior import LOG_SPREAD_MEAN, differentiate_sd, differentiate_spread
 
 # The mode given standard deviations ------- -----------------------------------------------------
 
@@ -349,7 +347,9 @@ class Marginal:
             for i, k in enumerate(self.learned):
                 variance_prior = math.exp(2.0 * centre[i])
                 v = variances[slices[k]]
-                slope, prior_curvature = _differentiate_log_prior(k, centre[i])
+                slope, prior_curvature = differentiate_sd(centre[i])
+                if k == WORTHS:
+                    slope, prior_curvature = differentiate_spread(centre[i])
                 slope += float(
                     ((self._last.point[slices[k]] ** 2 + v) / variance_prior - 1.0).sum()
                 )
@@ -588,11 +588,3 @@ class Marginal:
                     np.concatenate([self.density.log_densities(x, spreads) for x in points])
                 )
         return log_densities
-
-
-def _differentiate_log_prior(k: int, log_spread: float) -> tuple[float, float]:
-    """Return slope and minus curvature of the log prior of log sd number k."""
-    if k == WORTHS:
-        return (LOG_SPREAD_MEAN - log_spread) / LOG_SPREAD_SD**2, LOG_SPREAD_SD**-2.0
-    scaled_variance = math.exp(2.0 * log_spread) / HALF_NORMAL_SCALE**2
-    return 1.0 - scaled_variance, 2.0 * scaled_variance

@@ -17,8 +17,8 @@ from thali._inference.numerics.davidson_likelihood import (
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.numerics.weight_shares import compute_shares, mix_with_guess
 
-LOG_SPREAD_MEAN, LOG_SPREAD_SD = math.log(1.3), 1.0  # of the log of the spread of worths
-HALF_NORMAL_SCALE = 0.5  # scale of the half-normal priors of all other standard deviations
+from .spread_prior import HALF_NORMAL_SCALE, log_density_of_sd, log_density_of_spread
+
 TIE_SD = 2.0  # standard deviation of log nu
 JUDGE_TIE_SD = 1.0  # standard deviation of judges' log nu about the common one
 _LARGEST_LOG_ODDS = 700.0  # log odds of predictions are clipped here, where probabilities reach 0
@@ -471,15 +471,8 @@ class Density:
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
         """Return the log prior density of the log of prior sd number k."""
         if k == WORTHS:
-            return -0.5 * (
-                ((log_spread - LOG_SPREAD_MEAN) / LOG_SPREAD_SD) ** 2 + LOG_2PI
-            ) - math.log(LOG_SPREAD_SD)
-        scaled_spread = np.exp(log_spread) / HALF_NORMAL_SCALE
-        return (
-            0.5 * (math.log(2.0 / math.pi) - scaled_spread**2)
-            - math.log(HALF_NORMAL_SCALE)
-            + log_spread
-        )
+            return log_density_of_spread(log_spread)
+        return log_density_of_sd(log_spread)
 
     def conditional_log_spread_density(
         self, points: np.ndarray, k: int

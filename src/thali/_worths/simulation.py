@@ -15,7 +15,8 @@ from thali._model.simulated_data import (
 )
 from thali._posterior.posterior_tree import Posterior
 
-from .posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from .posterior_density import TIE_SD
+from .spread_prior import draw_log_spread
 from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def sample_log_spread(rng: np.random.Generator, spread: float | None) -> float:
     """Return the log prior sd of worths, fixed or sampled from its prior."""
     if spread is not None:
         return math.log(spread)
-    return LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+    return draw_log_spread(rng)
 
 
 def sample_worths_prior(

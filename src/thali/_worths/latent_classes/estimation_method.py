@@ -9,7 +9,8 @@ from thali.errors import ArgumentError
 
 from ..people.estimation_method import IndividualsEngine, RespondentFit
 from ..population_posterior import WorthProblem
-from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from ..posterior_density import TIE_SD
+from ..spread_prior import draw_log_spread
 from ..worth_draws import Quantities, WorthDraws
 from .class_alignment import add_class_order
 from .class_draws import (
@@ -38,7 +39,7 @@ def sample_class_record(
     n = problem.data.n_options
     record_rows = []
     for rng in rngs:
-        log_s = LOG_SPREAD_MEAN + LOG_SPREAD_SD * rng.standard_normal()
+        log_s = draw_log_spread(rng)
         if problem.spread is not None:
             log_s = np.log(problem.spread)
         common_worths = np.zeros(n)

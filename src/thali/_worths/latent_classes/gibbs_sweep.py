@@ -50,7 +50,7 @@ from ..people.sampler_moves import (
     sample_tie,
     view_person_matrix,
 )
-from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD
+from ..spread_prior import SPREAD_BEND, SPREAD_POWER
 
 N_SPLIT_TRIALS = 2  # splits or merges that a sweep tries
 SPLIT_STEP = 0.5  # spread of worths of a new class, in standard deviations of their prior
@@ -301,8 +301,8 @@ def add_answer_curvature(table: Any, answer: Any, curvature: Any) -> None:
 def sample_free_spread(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Sample the prior sd of classes' log worths, which has a log-normal prior."""
     off = combine_with_means(table, state, state.mean, -1.0, 1.0, state.u)
-    power = LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - count_deviations(table)
-    line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, LOG_SPREAD_SD**-2.0)
+    power = SPREAD_POWER - count_deviations(table)
+    line = ScaleLine(power, 0.5 * sum_squares(off), 0.0, SPREAD_BEND)
     state.log_sds[SIGMA] = draw_on_line(rng, line, state.log_sds[SIGMA], 0.5)
     state.log_sds[S] = state.log_sds[SIGMA]
 

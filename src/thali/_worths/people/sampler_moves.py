@@ -24,7 +24,8 @@ from thali._inference.numerics.hamiltonian_trajectories import (
 )
 from thali._inference.numerics.slice_sampling import draw_on_line, log_density
 
-from ..posterior_density import LOG_SPREAD_MEAN, LOG_SPREAD_SD, TIE_SD
+from ..posterior_density import TIE_SD
+from ..spread_prior import SPREAD_BEND, SPREAD_POWER
 from .person_likelihood import compute_slope, compute_weights, pair_probability
 
 S, SIGMA, LAMBDA = range(3)  # indices of the standard deviations
@@ -286,10 +287,10 @@ def sample_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
         line = ScaleLine(
-            LOG_SPREAD_MEAN / LOG_SPREAD_SD**2 - table.n_options,
+            SPREAD_POWER - table.n_options,
             0.5 * sum_squares(state.mean[0]),
             0.0,
-            LOG_SPREAD_SD**-2.0,
+            SPREAD_BEND,
         )
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
     line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
