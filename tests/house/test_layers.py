@@ -1,7 +1,8 @@
-"""The layers of `pyproject.toml`: nothing imports upwards, no file imports another in a circle."""
+"""The layers of `pyproject.toml`: nothing imports upwards, no circles; maps of folders."""
 
 import graphlib
 import importlib
+import re
 from pathlib import Path
 
 import grimp
@@ -29,6 +30,19 @@ def test_no_file_imports_another_in_a_circle():
 def test_a_circle_would_be_found():
     with pytest.raises(graphlib.CycleError, match="circle|cycle"):
         tuple(graphlib.TopologicalSorter({"a": {"b"}, "b": {"a"}}).static_order())
+
+
+MAPS = {
+    path.parent: files
+    for path in (CONTRACTS.parent / "src/thali").rglob("__init__.py")
+    if (files := re.findall(r"^(\w+\.py)[ ,]|(?<=, )(\w+\.py)  ", path.read_text("utf-8"), re.M))
+}
+
+
+@pytest.mark.parametrize("folder", MAPS, ids=lambda folder: folder.name)
+def test_the_map_of_a_folder_names_every_file(folder):
+    named = sorted(first or second for first, second in MAPS[folder])
+    assert named == sorted(path.name for path in folder.glob("*.py") if path.stem != "__init__")
 
 
 @pytest.mark.parametrize("method", _lazy_imports.HOMES)

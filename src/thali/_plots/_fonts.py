@@ -1,4 +1,4 @@
-"""Checks of the tables of plot functions, and fonts for labels in any script."""
+"""`picture`, which checks the table of a plot function, and fonts for labels in any script."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress

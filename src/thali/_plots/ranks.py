@@ -29,8 +29,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, best first.
 
     Darker cells are more probable; white is below 0.005. Dot and line are the posterior mean of the
-    rank and its interval. Options are ranked by utility, the total weight of their aspects: of two
-    options, the one with the higher utility is chosen more often.
+    rank and its interval. Options are ranked by worth, or by utility, the total weight of their
+    aspects: of two options, the one with the higher utility is chosen more often.
 
     Parameters
     ----------

@@ -81,8 +81,8 @@ def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int)
         proposal = ScaleState.from_points(density, nearest_modes + h_new, state.logs)
         log_ratio = proposal.likelihood + density.log_priors(proposal.points, state.spreads)
         log_ratio -= state.likelihood + density.log_priors(state.points, state.spreads)
-        for sign, deviation in ((0.5, h_new), (-0.5, h)):
-            log_ratio += sign * (np.einsum("dij,jd->id", nearest_inverses, deviation) ** 2).sum(
+        for half, deviation in ((0.5, h_new), (-0.5, h)):  # ratio of the normal proposals
+            log_ratio += half * (np.einsum("dij,jd->id", nearest_inverses, deviation) ** 2).sum(
                 axis=0
             )
         state = state.accept_where(-rng.standard_exponential(n_draws) < log_ratio, proposal)

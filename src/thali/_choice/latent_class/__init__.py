@@ -5,4 +5,5 @@ maximum_likelihood.py   likelihood, its best maximum, number of classes, draws o
 class_probabilities.py  prior probabilities of classes: sizes, or odds by respondents' columns
 respondent_results.py   results about respondents and their classes
 findings.py             findings of reports
+spec.py                 arguments and options of the command line
 """

@@ -4,7 +4,8 @@ choice_draws.py         `Chooser`, a model's choices in each draw; summaries ove
 logit_choice_draws.py   `Chooser` of logit models, and their markets
 market_methods.py       `MarketMethods`: the methods of every such model
 respondent_results.py   results about respondents
-market_tables.py        tables of products; selected respondents and their weights
+market_tables.py        tables of products
+people_weights.py       selected respondents and their weights
 share_settings.py       choice rules, availability, and actual shares
 market_shares.py        market shares, demand curves, and the best products to offer
 substitution.py         elasticities, and source of volume

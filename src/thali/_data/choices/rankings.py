@@ -141,8 +141,8 @@ def find_ranking_columns(
 ) -> RankingColumns | None:
     """Find the columns of rankings by names or cells; None if there are none.
 
-    `given` are the known names of option, rank, respondent and count. If unnamed options are worse,
-    an empty column is an option without ranks.
+    `named_columns` are the known names of option, rank, respondent and count. If unnamed options
+    are worse, an empty column is an option without ranks.
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)

@@ -10,6 +10,7 @@ respondent_draws.py      draws of respondents, and of new respondents
 respondent_tables.py     tables of respondents
 respondent_fit.py        answers of respondents against predictions
 log_predictive.py        log predictive probability of a new respondent
+simulation.py            simulated answers, from the prior or a fit
 estimation_method.py     the method of `BradleyTerryLuce`
 findings.py              its findings
 respondent_results.py    the results of `BradleyTerryLuce` about respondents
