@@ -485,3 +485,36 @@ def test_sentences_name_columns_incomplete_rankings_and_ties():
     full = Rankings(("a", "b"), rankings.orders[1:2], None, np.array([2.0]), (), np.array([-1]))
     text = describe_rankings(full, columns, ABSENT)
     assert "2 rankings of 2 options" in text and "incomplete" not in text and "ties" not in text
+
+
+def test_the_rank_is_a_column_whose_name_ends_so_whatever_else_ranks_the_rows():
+    """An option column is believed, though places of runners would be a ranking, too."""
+    frame = pd.DataFrame(
+        {
+            "respondent": [1, 1, 1, 2, 2, 2],
+            "option": list("abcabc"),
+            "final_rank": [1, 2, 3, 3, 1, 2],
+            "runner": list("uvwuvw"),
+            "place": [2, 1, 3, 1, 2, 3],
+        }
+    )
+    found = found_in(frame)
+    assert (found.shape, found.columns, found.respondent) == (
+        LONG,
+        ("option", "final_rank"),
+        "respondent",
+    )
+
+
+def test_the_first_cell_without_which_columns_are_ranks():
+    frame = pd.DataFrame(
+        {"a": [1, 2, 3, 2], "b": [2, 1, 99, 1], "c": [99, 99, 2, 99], "d": [3, 3, 1, 3]}
+    )
+    assert module.find_missing_rank(frame, list("abcd")) == ("b", 99)
+    assert module.find_missing_rank(frame.replace(99, 4), list("abcd")) is None
+
+
+def test_a_refusal_names_twelve_columns():
+    frame = pd.DataFrame({f"column{k}": ["x", "y"] for k in range(13)})
+    with pytest.raises(DataError, match="'column11' and 1 more"):
+        require_ranking_columns(frame, None, NOTHING, ABSENT)

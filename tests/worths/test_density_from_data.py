@@ -13,6 +13,7 @@ from thali._worths.density_from_data import (
     build_density,
     check_estimable,
     convert_for_likelihood,
+    is_separated,
     keep_single_choices,
     list_wins,
     split_by_respondent,
@@ -198,3 +199,18 @@ def test_sets_with_ties_are_left_out_where_single_choices_are_needed():
     assert keep_single_choices(rankings).n_ties == 0 and rankings.n_ties == 1
     pairs = comparisons()[1]
     assert keep_single_choices(pairs) is pairs
+
+
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([[1.0], [2.0]], True),
+        ([[-1.0], [-2.0]], True),
+        ([[1.0], [-1.0]], False),
+        ([[1.0, 3.0], [-1.0, 2.0], [0.0, -1.0]], False),
+        ([[1.0, 3.0], [-1.0, -2.0], [1.0, 2.5]], True),  # 5 x - 2 y is -1, -1, 0
+        ([[0.0, 1.0], [0.0, -1.0], [1.0, 0.0]], True),  # the first column alone, as the other ties
+    ],
+)
+def test_winners_who_are_predicted_perfectly(differences, expected):
+    assert is_separated(np.array(differences)) == expected

@@ -66,7 +66,7 @@ def test_slopes_and_curvature_agree_with_differences(lapse, ties, sizes):
     assert not gradient[~free].any()
     bends = np.where(np.outer(free, free), (down[1] - up[1]) / 2e-5, np.eye(density.size))
     curvature = add_bordered(
-        density.curvature(point[:, 0]), density.prior_curvature(spreads)
+        density.expand(point[:, 0]).curvature, density.prior_curvature(spreads)
     ).assemble_dense()
     np.testing.assert_allclose(curvature, bends, atol=1e-7)
     assert (
@@ -94,6 +94,15 @@ def test_the_slope_of_each_judge():
         without = density.with_counts(*others)
         expected = density.gradients(points, spreads)[1] - without.gradients(points, spreads)[1]
         np.testing.assert_allclose(scores[:, judge], expected[:, 0], atol=1e-10)
+
+
+def test_the_typical_judge_ties_as_often_as_the_mean():
+    density, points, _ = made(0.0, True, (3, 1, 0))
+    common, *deviations = points[density.nu]
+    assert len(deviations) == 3
+    np.testing.assert_allclose(density.log_ties(points), [common + np.mean(deviations, axis=0)])
+    alone, points, _ = made(0.0, True, (0, 3, 0))
+    np.testing.assert_array_equal(alone.log_ties(points), points[alone.nu])
 
 
 @pytest.mark.parametrize("log_odds", [-1e5, -800.0, -700.0, -3.0, 0.0, 5.0, 800.0, 1e5])
