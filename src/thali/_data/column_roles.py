@@ -85,6 +85,7 @@ NO_CHOICE = (
     "optout",
     "neither",
     "noneofthese",
+    "noneoftheabove",
     "keine",
     "aucun",
     "aucune",

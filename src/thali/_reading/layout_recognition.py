@@ -42,6 +42,7 @@ from thali.errors import (
 from .design_merge import find_loop_answers, match_answers
 from .layouts import SHAPES
 from .layouts.score_tables import describe_scores
+from .layouts.signed_best_worst import is_signed
 from .level_codes import read_codes, replace_codes
 from .row_filter import RowFilter
 from .table_files import RawTable, load_table, read_table
@@ -392,7 +393,7 @@ def recognise(
 def _number_all_tasks(table: RawTable) -> RawTable:
     """Return a table whose tasks, numbered anew in each block, have different numbers."""
     columns = find_repeated_numbering(table.frame)
-    if columns is None:
+    if columns is None or is_signed(table.frame[columns[0]]):  # the best and the worst of a task
         return table
     block, task = (table.frame[name].map(format_label) for name in columns)
     note = join_notes(table.note, f"{columns[1]!r} is numbered anew in each {columns[0]!r}")

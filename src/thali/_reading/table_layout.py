@@ -120,16 +120,16 @@ class Reading:
 
     def _describe_speeders(self, table: RawTable, scheme: Any) -> Iterator[str]:
         """Yield clauses on respondents who answered much faster than the others."""
-        respondent = None
+        respondent, attributes = None, ()
         if scheme is not None:
-            respondent = scheme.respondent
+            respondent, attributes = scheme.respondent, scheme.names
         elif self.roles is not None:
             respondent = self.roles.who
         if respondent not in table.names:
             return
         for name in filter(is_response_time, table.names):
             speeders = find_speeders(table.frame, respondent, name)
-            if speeders:
+            if speeders and name not in attributes:
                 yield (
                     f"; answered in less than a third of the usual time (column {name!r}):"
                     f" {shorten(speeders)}"

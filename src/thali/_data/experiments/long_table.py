@@ -27,6 +27,7 @@ from ..choice_marks import (
     find_marked_column,
     is_called_rating,
     is_free_text,
+    is_response_time,
     marks_same_rows,
     measures_answers,
     number_sets,
@@ -225,6 +226,11 @@ def build_absent_none_error(
     )
 
 
+def _is_no_level(cell_text: str) -> bool:
+    """Return whether a cell is empty, or a word for the no-choice option."""
+    return not cell_text or simplify_name(cell_text) in NO_CHOICE
+
+
 class BareRows(NamedTuple):
     """Rows (at most one per task) without attribute levels."""
 
@@ -236,13 +242,13 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes are all empty; else None."""
-    # No other row may be empty in these attributes.
+    """Find rows, at most one per task, whose attributes are all empty or "None"; else None."""
+    # No other row may be so in these attributes.
     matches_by_column = []
     for attribute_name in attribute_names:
         codes, cell_texts = encode_texts(get_column(frame, attribute_name))
         matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(cell_texts) if cell == ""])
+            np.isin(codes, [k for k, cell in enumerate(cell_texts) if _is_no_level(cell)])
         )
     has_text = np.array(matches_by_column)
     is_lacking: np.ndarray = np.any(has_text, axis=1)
@@ -274,16 +280,18 @@ def recognise_none(
     """
     if (bare_rows := _find_bare_rows(frame, names, rows)) is not None:
         none_setting: Any = Argument("none")
+        lacking_names = [names[k] for k in np.flatnonzero(bare_rows.lacking)]
+        for name in lacking_names:
+            words = set(map(format_label, get_column(frame, name)[bare_rows.rows].dropna()))
+            if len(words) == 1:
+                return ((name, words.pop()),)
         if len(bare_rows.labels) == 1:
             (none_label,) = bare_rows.labels
             if alternative is not None and simplify_name(none_label) in NO_CHOICE:
                 return ((alternative, none_label),)
             none_setting = Setting("none", none_label)
-        missing_names = shorten(
-            [names[name_index] for name_index in np.flatnonzero(bare_rows.lacking)]
-        )
         raise DataError(
-            f"No value is given for {missing_names}"
+            f"No value is given for {shorten(lacking_names)}"
             f" {rows.describe_row(int(bare_rows.rows.argmax()))}; if this row is the no-choice"
             " option, set ",
             none_setting,
@@ -562,9 +570,13 @@ def _find_unfit_columns(
     # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
     unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
-    unfit_columns.update(filter(measures_answers, attribute_names))
     marks = get_column(frame, table.chosen)
     tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    unfit_columns.update(
+        name
+        for name in filter(measures_answers, attribute_names)
+        if not (is_response_time(name) and _has_levels(tasks, name))
+    )
     for name in attribute_names:
         column = get_column(frame, name)
         is_constant = (
@@ -574,6 +586,16 @@ def _find_unfit_columns(
         if is_constant or is_free_text(column) or repeats_marks(column, marks):
             unfit_columns.add(name)
     return unfit_columns
+
+
+def _has_levels(tasks: Any, name: str) -> bool:
+    """Return whether a column has a few values, many times each, that differ within tasks."""
+    n_values = tasks.obj[name].nunique()
+    n_least = min(_MAX_DURATIONS, len(tasks.obj) // _MIN_REPEATS)
+    return bool(1 < n_values <= n_least and tasks[name].nunique().max() > 1)
+
+
+_MAX_DURATIONS, _MIN_REPEATS = 8, 5  # levels of a duration, and rows for each, unlike times
 
 
 def _list_lacked_attributes(

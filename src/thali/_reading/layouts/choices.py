@@ -60,6 +60,7 @@ from ..table_layout import Lack, Reading, Shape, keep_given
 from ..text_cells import join_notes
 from .experiments import describes_products
 from .signed_best_worst import SHAPE as SIGNED_TABLE
+from .signed_best_worst import match_signed_marks
 
 # Choices from sets as a long table: one row per alternative of each choice set
 
@@ -91,6 +92,8 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
         data = Choices(table.frame, **arguments)
         return data, f"{_describe_long(column_by_role)}: {data}"
 
+    if not named_columns and match_signed_marks(table) is not None:
+        return None
     try:
         column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:

@@ -1,4 +1,7 @@
-"""Layout of best-worst choices in one column: 1 for the best, -1 for the worst."""
+"""Layout of best-worst choices in one column: 1 for the best, -1 for the worst.
+
+The column may also say of each row which of the two a second column marks.
+"""
 
 from typing import Any
 
@@ -8,9 +11,10 @@ from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import describe_columns
 from thali._data.kinds import CHOICES
 from thali._labels import format_label
+from thali.errors import Argument, DataError
 
 from ..table_files import RawTable
-from ..table_layout import Reading, Shape
+from ..table_layout import Reading, Shape, keep_given
 
 NAME = "table of best-worst marks"
 SET = roles.TASK.but(vague=f"{roles.TASK.vague} {roles.VERSION.english}")
@@ -18,13 +22,13 @@ OPTION = roles.ALTERNATIVE.but(vague=f"{roles.ALTERNATIVE.vague} {' '.join(sorte
 MARKS = {
     **dict.fromkeys(roles.BEST.sure, 1),
     **dict.fromkeys(roles.WORST.sure, -1),
-    **{"1": 1, "-1": -1, "−1": -1, "0": 0, "": 0},
+    **{"b": 1, "w": -1, "1": 1, "-1": -1, "−1": -1, "0": 0, "": 0},
 }
 
 
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
-    mark_columns = [name for name in table.names if _is_signed(table.frame[name])]
+    mark_columns = [name for name in table.names if is_signed(table.frame[name])]
     name_by_simplified = roles.map_plain_names(table.names)
     task_column = SET.find_column(name_by_simplified, mark_columns)
     respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(
@@ -33,22 +37,39 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
     other_columns = [
         name for name in table.names if name not in (*mark_columns, task_column, respondent_column)
     ]
+    chosen_column = roles.CHOSEN.find_column(name_by_simplified, mark_columns)
     option_column = OPTION.find_column(
         name_by_simplified, (*mark_columns, task_column, respondent_column)
     )
     if len(other_columns) == 1:
         (option_column,) = other_columns
+        chosen_column = None
     if len(mark_columns) != 1 or task_column is None or option_column is None:
         return None
     key_columns = tuple(name for name in (respondent_column, task_column) if name is not None)
     (mark_column,) = mark_columns
-    signed_marks = table.frame[mark_column].map(_read_mark)
+    signed_marks: Any = table.frame[mark_column].map(_read_mark)
+    description = f"{mark_column!r} is 1 for the best and -1 for the worst"
+    if chosen_column is not None:
+        is_chosen = table.frame[chosen_column].map(format_label) == "1"
+        answers = is_chosen.groupby([*(table.frame[name] for name in key_columns), signed_marks])
+        kinds_by_person = table.frame.groupby(key_columns[0])[mark_column].nunique()
+        if (answers.sum() != 1).any() or (kinds_by_person == 1).any():  # a trait of respondents
+            return None
+        _refuse_separate_tasks(table, mark_column, key_columns)
+        signed_marks *= is_chosen
+        description = f"{chosen_column!r} marks the best or the worst, as {mark_column!r} says"
     frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
     if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):
         return None
+    if chosen_column is not None:
+        options: Any = frame.groupby([*key_columns, option_column])
+        frame = frame.assign(best=options["best"].transform("max"))
+        frame = frame.assign(worst=options["worst"].transform("max"))
+        frame = frame.drop_duplicates([*key_columns, option_column])
     description = (
-        f"one option ({option_column!r}) of a set ({task_column!r}) per row, {mark_column!r} is 1"
-        f" for the best and -1 for the worst{describe_columns(None, respondent_column)}"
+        f"one option ({option_column!r}) of a set ({task_column!r}) per row, {description}"
+        f"{describe_columns(None, respondent_column)}"
     )
 
     def convert() -> tuple[Choices, str]:
@@ -60,12 +81,29 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         return data, f"{description}: {data}"
 
     columns_read = ColumnsRead(
-        (option_column, task_column), (mark_column,), (), respondent_column, answer=key_columns
+        (option_column, task_column),
+        keep_given(mark_column, chosen_column),
+        (),
+        respondent_column,
+        answer=key_columns,
     )
     return Reading(CHOICES, NAME, description, table, convert, roles=columns_read)
 
 
-def _is_signed(cells: Any) -> bool:
+def _refuse_separate_tasks(table: RawTable, mark: str, keys: tuple[str, ...]) -> None:
+    """Raise DataError if the best and the worst of a question have two numbers."""
+    if (table.frame.groupby([*keys])[mark].nunique() > 1).all():
+        return
+    raise DataError(
+        f"Column {mark!r} may say which rows mark the best and which the worst, but not every set"
+        f" ({keys[-1]!r}) has both. If it does, give both answers to a question one number in"
+        f" {keys[-1]!r}; otherwise drop the column with ",
+        Argument("without"),
+        ".",
+    )
+
+
+def is_signed(cells: Any) -> bool:
     """Return whether a column contains 1 and -1 (or best and worst) and else only 0."""
     marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
     return {1, -1} <= marks <= {1, 0, -1}
