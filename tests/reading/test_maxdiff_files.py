@@ -192,3 +192,49 @@ def test_weights_of_respondents_are_refused_with_the_way_out(tmp_path):
     with refused(DataError, "'weight'", "such as 1.5", "without"):
         read_data(file)
     assert read_data(file, without=["weight"])[0].n_choices == 4
+
+
+STACKED = [
+    # id, task, kind, item, chosen: all items for the best, then the others for the worst
+    (person, task, kind, item, int(item == answer))
+    for person, task, items, best, worst in [
+        (1, 1, (1, 2, 3), 1, 3),
+        (1, 2, (2, 3, 4), 3, 4),
+        (2, 1, (1, 2, 3), 2, 3),
+        (2, 2, (2, 3, 4), 3, 2),
+    ]
+    for kind, answer in (("best", best), ("worst", worst))
+    for item in items
+    if kind == "best" or item != best
+]
+
+
+@pytest.mark.parametrize("words", [("best", "worst"), ("B", "W"), ("1", "-1"), ("Most", "Least")])
+def test_stacked_rows_of_the_best_and_the_worst_are_one_set(files, words):
+    """Marks of the worst counted as wins, and the column that tells them was unused."""
+    word = dict(zip(("best", "worst"), words, strict=True))
+    rows = [(person, task, word[kind], *marks) for person, task, kind, *marks in STACKED]
+    data, _ = files(join_rows("id,task,type,item,chosen", rows))
+    assert (data.n_answers, len(data.respondents), data.worst is not None) == (4, 2, True)
+    assert list_choices(data) == [
+        ("1", ("Origin", "Price", "Variety"), "Origin", "Price"),
+        ("1", ("Price", "Taste", "Variety"), "Price", "Taste"),
+        ("2", ("Origin", "Price", "Variety"), "Variety", "Price"),
+        ("2", ("Price", "Taste", "Variety"), "Price", "Variety"),
+    ]
+
+
+@pytest.mark.parametrize("words", [("best", "worst"), ("1", "-1")])
+def test_the_best_and_the_worst_in_sets_of_their_own_are_asked_about(files, words):
+    word = dict(zip(("best", "worst"), words, strict=True))
+    rows = [
+        (person, 2 * task - (kind == "best"), word[kind], *marks)
+        for person, task, kind, *marks in STACKED
+    ]
+    with refused(DataError, "'sign'", "'task'", "`without`"):
+        files(join_rows("id,task,sign,item,chosen", rows))
+    data, _ = files(join_rows("id,task,sign,item,chosen", rows), without=["sign"])
+    assert (data.n_answers, data.worst) == (8, None)
+    of_persons = [(person, task, 2 * person - 3, *marks) for person, task, _, *marks in rows]
+    data, _ = files(join_rows("id,task,sign,item,chosen", of_persons))
+    assert (data.n_answers, data.worst) == (8, None)

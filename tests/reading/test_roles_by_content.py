@@ -1,6 +1,7 @@
 """Roles that the cells of a column show, where its name does not."""
 
 import io
+import warnings
 
 import pandas as pd
 import pytest
@@ -352,3 +353,47 @@ def test_tasks_in_columns_are_not_the_alternatives_of_one_choice():
     table = pd.DataFrame(columns | choices).rename_axis("respid").reset_index()
     with refused(DataError, "'choice1'", "several tasks in one row"):
         th.read(table, chosen="choice1")
+
+
+def build_study(none=None, **columns):
+    """A study of two products in each of 12 tasks, and of one whose cells are `none`."""
+    rows = []
+    for k in range(12):
+        products = [(10 * (k % 3 + 1), "x"), (10 * ((k + 1) % 3 + 1), "y"), (none, none)]
+        for place, (price, brand) in enumerate(products[: 2 + (none is not None)]):
+            row = {"id": k // 4, "task": k % 4, "alternative": "ABN"[place]}
+            row |= {"price": price, "brand": brand, "choice": int(place == k % 2)}
+            rows.append(
+                row | {name: values[(2 * k + place) % 12] for name, values in columns.items()}
+            )
+    return pd.DataFrame(rows)
+
+
+@pytest.mark.parametrize("none", ["None", "Opt out", "Keines davon", "I would buy none of these"])
+def test_a_product_with_one_text_in_all_attributes_is_no_choice(none):
+    """It was a level of each attribute, and the price no number."""
+    data = th.read(build_study(none))
+    assert data.scheme.none and data.scheme.levels["price"] == ("10", "20", "30")
+    empty = th.read(build_study("").replace("", None), none="N")
+    assert data.n_tasks == empty.n_tasks == 12
+    # a text of some products only, or of two products of a task, is a level
+    plain = build_study(none)
+    plain.loc[0, "brand"] = none
+    assert not th.read(plain).scheme.none
+
+
+def test_a_duration_of_a_few_levels_is_an_attribute_and_one_of_many_a_time():
+    levels = build_study(duration=[1, 5, 10, 1, 10, 5] * 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert th.read(levels).attributes == ("price", "brand", "duration")
+    times = build_study(duration=[3.1, 5.2, 8.8, 2.4, 6.5, 7.1, 4.9, 9.2, 1.7, 2.2, 3.3, 5.8])
+    assert th.read(times).attributes == ("price", "brand")
+    constant = build_study(duration=[1, 1, 5, 5, 10, 10] * 2)  # of the task
+    assert th.read(constant).attributes == ("price", "brand")
+
+
+def test_names_of_the_best_and_the_worst_item_are_no_attributes():
+    """Pairs of items of best-worst scaling, as R's support.BWS lists them."""
+    items = build_study(BEST=[1, 2, 3, 1, 2, 3] * 2, WORST=[2, 3, 1, 3, 1, 2] * 2)
+    assert th.read(items).attributes == ("price", "brand")

@@ -13,12 +13,13 @@ from thali._data.respondent_table import get_respondent_column
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices, part_positions
 from thali._labels import format_label, format_plural, shorten
 from thali._reading.read import read
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, InPython
 
 if TYPE_CHECKING:
     import pandas
 
 
+_NAMED = " Columns are named in `th.read(...)`, whose answer `amce` takes."
 MAX_GROUPS = 7  # as many as pictures distinguish
 
 
@@ -79,7 +80,11 @@ def read_experiment(
     """Return the experiment, read from a table if it is not one yet."""
     if isinstance(data, ChoiceExperiment):
         return data
-    return read(data, kind="experiment", outcome=outcome or CHOICE)
+    try:
+        return read(data, kind="experiment", outcome=outcome or CHOICE)
+    except DataError as error:
+        error.args = (*error.args, InPython(_NAMED))
+        raise
 
 
 def build_profiles(

@@ -9,7 +9,7 @@ import numpy as np
 from thali._argument_checks import is_list
 from thali._inference.index_arithmetic import find_first, repeat_indices
 from thali._inference.user_warnings import warn
-from thali._labels import format_label, format_plural, shorten, suggest
+from thali._labels import format_label, format_plural, is_number, shorten, suggest
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -52,10 +52,12 @@ from ..column_readers import (
 from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
+    BEST,
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
     TASK,
+    WORST,
     Role,
     has_numbers,
     list_weight_columns,
@@ -226,11 +228,6 @@ def build_absent_none_error(
     )
 
 
-def _is_no_level(cell_text: str) -> bool:
-    """Return whether a cell is empty, or a word for the no-choice option."""
-    return not cell_text or simplify_name(cell_text) in NO_CHOICE
-
-
 class BareRows(NamedTuple):
     """Rows (at most one per task) without attribute levels."""
 
@@ -242,15 +239,15 @@ class BareRows(NamedTuple):
 def _find_bare_rows(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes are all empty or "None"; else None."""
-    # No other row may be so in these attributes.
-    matches_by_column = []
-    for attribute_name in attribute_names:
-        codes, cell_texts = encode_texts(get_column(frame, attribute_name))
-        matches_by_column.append(
-            np.isin(codes, [k for k, cell in enumerate(cell_texts) if _is_no_level(cell)])
-        )
-    has_text = np.array(matches_by_column)
+    """Find rows, at most one per task, whose attributes are all empty or one text; else None."""
+    # No other row may be empty, or that text (such as "None of these"), in these attributes.
+    cells = [encode_texts(get_column(frame, name)) for name in attribute_names]
+    has_text = np.array([codes == texts.index("") for codes, texts in cells])
+    for text in set.intersection(*(set(texts) for _, texts in cells)) - {""}:
+        is_text = np.array([codes == texts.index(text) for codes, texts in cells])
+        is_word = simplify_name(text) in NO_CHOICE or (len(cells) > 1 and not is_number(text))
+        if is_word and (is_text == is_text[0]).all():
+            has_text |= is_text
     is_lacking: np.ndarray = np.any(has_text, axis=1)
     is_bare: np.ndarray = np.all(has_text[is_lacking], axis=0)
     if (
@@ -570,6 +567,9 @@ def _find_unfit_columns(
     # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
     unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
+    unfit_columns.update(
+        name for name in attribute_names if simplify_name(name) in (*BEST.sure, *WORST.sure)
+    )
     marks = get_column(frame, table.chosen)
     tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
     unfit_columns.update(
