@@ -51,9 +51,9 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
     signed_marks: Any = table.frame[mark_column].map(_read_mark)
     description = f"{mark_column!r} is 1 for the best and -1 for the worst"
     if chosen_column is not None:
-        is_chosen = table.frame[chosen_column].map(format_label) == "1"
+        is_chosen: Any = table.frame[chosen_column].map(format_label) == "1"
         answers = is_chosen.groupby([*(table.frame[name] for name in key_columns), signed_marks])
-        kinds_by_person = table.frame.groupby(key_columns[0])[mark_column].nunique()
+        kinds_by_person: Any = table.frame.groupby(key_columns[0])[mark_column].nunique()
         if (answers.sum() != 1).any() or (kinds_by_person == 1).any():  # a trait of respondents
             return None
         _refuse_separate_tasks(table, mark_column, key_columns)
@@ -92,7 +92,8 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
 
 def _refuse_separate_tasks(table: RawTable, mark: str, keys: tuple[str, ...]) -> None:
     """Raise DataError if the best and the worst of a question have two numbers."""
-    if (table.frame.groupby([*keys])[mark].nunique() > 1).all():
+    n_kinds: Any = table.frame.groupby([*keys])[mark].nunique()
+    if (n_kinds > 1).all():
         return
     raise DataError(
         f"Column {mark!r} may say which rows mark the best and which the worst, but not every set"
