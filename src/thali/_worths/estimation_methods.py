@@ -132,14 +132,10 @@ class WorthResults:
 
 
 class WorthsEngine(Engine):
-    """Base of the methods that fit worths."""
+    """Base of the methods that fit worths; a subclass has `read_results(model)`."""
 
     default_tune = 1000  # draws of each chain that are discarded
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
-
-    def read_results(self, model: "BradleyTerryLuce") -> WorthResults:
-        """Return the results of a fit."""
-        raise NotImplementedError
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
@@ -365,7 +361,6 @@ class EstimateResults(WorthResults):
 class WorthMaximumEngine(WorthsEngine):
     """Method "maximum-likelihood": worths without a prior, with standard errors."""
 
-    findings = "thali._worths.findings"
     default_tune = 0  # there are no chains
 
     def build_job(

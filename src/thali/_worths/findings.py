@@ -152,9 +152,8 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             *split_by_respondent(problem.converted_data, problem.density),
             settings.random_seed,
         )
-    draws = model._draws
     return describe_reliability(
-        tabulate_reliability(draws.log_worths, halves, settings.ci), "estimates"
+        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
     )
 
 

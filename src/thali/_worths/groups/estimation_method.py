@@ -111,13 +111,12 @@ class GroupResults(IndividualResults):
         from thali._exportable_table import Table
 
         group_names = self.posterior.groups
-        labels = self.posterior.labels
         worths = flatten_chains(self.posterior.draws["group_log_worth"].values)
         tables_by_groups = {}
         for a, b in combinations(range(len(group_names)), 2):
             effect_columns = summarise_effects(worths[:, a] - worths[:, b], ci)
             tables_by_groups[group_names[a], group_names[b]] = pd.DataFrame(
-                effect_columns, pd.Index(labels)
+                effect_columns, pd.Index(self.posterior.labels)
             )
         table = Table(pd.concat(tables_by_groups, names=["group", "other", "option"]))
         table.attrs["interval"] = ci

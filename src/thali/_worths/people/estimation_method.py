@@ -21,7 +21,7 @@ from .log_predictive import estimate_log_predictive
 from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .respondent_fit import check_respondents, predict_respondents
 from .respondent_tables import tabulate_group_scores
-from .simulation import SimulatedAnswers, observe_counts, sample_people_record, simulate_answers
+from .simulation import observe_counts, sample_people_record, simulate_answers
 
 if TYPE_CHECKING:
     import pandas
@@ -120,17 +120,11 @@ class IndividualResults(WorthResults):
         """Return a table of observed and predicted proportions."""
         return predict_respondents(self.draws, self.respondent_draws, data, ci)
 
-    def simulate_answers(
-        self, problem: PeopleProblem, rng: np.random.Generator
-    ) -> SimulatedAnswers:
-        """Simulate all respondents' answers at every draw."""
-        return simulate_answers(problem, self.draws, self.respondent_draws, rng)
-
     def simulate_data(
         self, problem: PeopleProblem, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """Simulate all respondents' answers at every draw of a fit."""
-        answer_counts = self.simulate_answers(problem, rng).counts
+        answer_counts = simulate_answers(problem, self.draws, self.respondent_draws, rng).counts
         observed_variables = observe_counts(problem, answer_counts)
         return {
             name: arrays.reshape(*self.posterior.shape, -1)
@@ -156,7 +150,8 @@ class IndividualsEngine(LaplaceEngine):
         """Sample worths from the prior and data given them, once per generator."""
         record = self.draw_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
-        simulation = self.results_class(posterior).simulate_answers(problem, rngs[0])
+        results = self.results_class(posterior)
+        simulation = simulate_answers(problem, results.draws, results.respondent_draws, rngs[0])
         simulated = observe_counts(problem, simulation.counts)
         empty_data = [None] * len(rngs)
         return build_prior_sample(posterior, simulation.log_likelihood, simulated, empty_data)
