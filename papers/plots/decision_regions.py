@@ -104,7 +104,7 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         drawn.append(np.linspace(low - margin, high + margin, _DRAWN * (_ASKED - 1) + 1))
     across, up = np.meshgrid(*asked)
     places = np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()]))
-    found = model._engine.compute_probabilities(model, places)
+    found = model._compute_probabilities(places)
     found = found.reshape(_ASKED, _ASKED, -1)
     # Probabilities are smooth, so they are interpolated between the computed places.
     steps = np.arange(_DRAWN * (_ASKED - 1) + 1) / _DRAWN
