@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._classify.covariates_and_labels import list_covariate_names
 from thali._plots._fonts import picture
 from thali._plots._style import COLOURS, create_axes, shorten_labels
 from thali.errors import ArgumentError, DataError
@@ -87,7 +88,7 @@ def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> 
     _name_regions(ax, horizontal, vertical, probabilities, shown, points)
     if labels is not None:
         _draw_points(ax, matrix, labels, model.classes_, shown, colours)
-    for axis, name in zip((ax.xaxis, ax.yaxis), model._column_names(), strict=True):
+    for axis, name in zip((ax.xaxis, ax.yaxis), list_covariate_names(model), strict=True):
         axis.set_label_text(shorten_labels([name])[0], parse_math=False)
     ax.set(xlim=horizontal[[0, -1]].tolist(), ylim=vertical[[0, -1]].tolist())
     return ax
@@ -103,7 +104,7 @@ def _predicted(model: Any, matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
         drawn.append(np.linspace(low - margin, high + margin, _DRAWN * (_ASKED - 1) + 1))
     across, up = np.meshgrid(*asked)
     places = np.ascontiguousarray(np.column_stack([across.ravel(), up.ravel()]))
-    found = model._engine.compute_probabilities(model, places)
+    found = model._compute_probabilities(places)
     found = found.reshape(_ASKED, _ASKED, -1)
     # Probabilities are smooth, so they are interpolated between the computed places.
     steps = np.arange(_DRAWN * (_ASKED - 1) + 1) / _DRAWN

@@ -56,7 +56,7 @@ def test_the_interval_is_that_of_labels_drawn_from_the_predictions(has_draws):
     mean = model.predict_proba(new)
     table, replicates = model.calibration(new, labels, 3), 300 if has_draws else 1000
     if has_draws:
-        ((_, draws),) = model._engine.iterate_probabilities(model, new)
+        ((_, draws),) = model._iterate_probabilities(new)
     else:
         draws = mean[:, None]
     slack, place = 4.5 * np.sqrt(0.055 * 0.945 / replicates) + 1 / replicates, 0

@@ -29,7 +29,12 @@ from thali.errors import (
     ThaliWarning,
 )
 
-from .covariates_and_labels import encode_class_labels, is_sparse, read_string_column_names
+from .covariates_and_labels import (
+    encode_class_labels,
+    is_sparse,
+    list_covariate_names,
+    read_string_column_names,
+)
 from .dask_blocks import is_dask_array
 from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
@@ -337,7 +342,7 @@ class Classifier(Predictions, MarkovChainModel):
         class_codes = np.empty(
             (dimension_sizes["chain"] * dimension_sizes["draw"], matrix.shape[0]), np.int64
         )
-        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+        for row_slice, probabilities in self._iterate_probabilities(matrix):
             class_codes[:, row_slice] = sample_class_codes(probabilities, rng).T
         return {"label": class_codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
 
@@ -371,7 +376,7 @@ class Classifier(Predictions, MarkovChainModel):
         data = self._get_fit_data()
         if data is None:
             return ()
-        covariate_names = self._column_names()
+        covariate_names = list_covariate_names(self)
         n_rows_by_class = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
         class_count_texts = [
             f"{label}: {count:,}"
@@ -382,10 +387,3 @@ class Classifier(Predictions, MarkovChainModel):
             ("Covariates", f"{len(covariate_names):,}: {list_names(covariate_names, MAX_LISTED)}"),
             ("Rows per class", list_names(class_count_texts, MAX_LISTED)),
         )
-
-    def _column_names(self) -> list[str]:
-        """Return the covariates' names; x0, x1, ... if the data have none."""
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            return [f"x{j}" for j in range(self.n_features_in_)]
-        return [str(name) for name in names]

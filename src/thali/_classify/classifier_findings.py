@@ -31,8 +31,8 @@ from thali._model.registry import find_spec
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
+from thali._posterior.posterior_tree import PosteriorTree
 
-from .covariates_and_labels import list_non_reference_classes, list_varying_columns
 from .cross_validation_scores import STOPPED, Scores
 
 if TYPE_CHECKING:
@@ -135,7 +135,9 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
     if has_draws:
         columns_by_name["low"], columns_by_name["high"] = compute_interval(draws, ci)
     if estimate_name == "coef":
-        columns_by_name["original"] = model.coef_[:, model._standard_.varies].ravel()
+        columns_by_name["original"] = model.coef_[
+            :, model._predictor.standardization.varies
+        ].ravel()
     row_labels = pd.MultiIndex.from_product(
         [class_labels, column_names], names=["class", "column"]
     ).to_frame(index=False)
@@ -151,20 +153,21 @@ def rank_weights(model: Any, ci: float) -> "pandas.DataFrame":
 def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     """Return draws of all weights, (n_draws, n_weights), with classes and columns."""
     # The weights are coefficients of a sparse logit; a fit without draws has none.
-    if model._posterior is not None:
-        weights = model._view.draws[model._learned]
+    has_weights = _has_relative_weights(model)
+    if _has_posterior(model):
+        variable = "coef"
+        if has_weights:
+            variable = "weights"
+        weights = PosteriorTree(model.posterior_).draws[variable]
         draws = weights.to_numpy().reshape(-1, weights.shape[2] * weights.shape[3])
         return (
             draws,
             weights["class"].to_numpy().tolist(),
             weights[weights.dims[3]].to_numpy().tolist(),
         )
-    if model._learned == "coef":
-        return (
-            np.empty((0, model.scaled_coef_.size)),
-            list_non_reference_classes(model),
-            list_varying_columns(model),
-        )
+    if not has_weights:
+        design = model._predictor
+        return np.empty((0, model.scaled_coef_.size)), design.free_labels, design.columns
     column_names = getattr(model.weights_, "columns", range(np.shape(model.weights_)[1]))
     return (
         model._engine.sample_relative_weights(model, _DRAWS),
@@ -185,14 +188,19 @@ def list_makers(model: "Classifier", settings: AnswerSettings) -> tuple[FindingM
     if _has_relative_weights(model):
         effect_finding_maker = weights
     makers = [*_FIRST_MAKERS, effect_finding_maker, parameters, unexpected_rows]
-    if model._posterior is not None:
+    if _has_posterior(model):
         makers.append(summary)
     return (*makers, *_LAST_MAKERS)
 
 
 def _has_relative_weights(model: "Classifier") -> bool:
     """Return whether the model has relative weights (Plackett-Luce regression)."""
-    return model._learned == "weights"
+    return "weights_" in vars(model)
+
+
+def _has_posterior(model: "Classifier") -> bool:
+    """Return whether the fit left posterior draws."""
+    return "posterior_" in vars(model)
 
 
 # predictions --------------------------------------------------------------------------------------
@@ -242,7 +250,7 @@ def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
     if not settings.folds or settings.rows is None or model._interrupted_:
         return None
     cores = settings.cores
-    if model._posterior is None:  # such a fit is too short for a process
+    if not _has_posterior(model):  # such a fit is too short for a process
         cores = 1
     model.cross_validation_ = load_method("Classifier.cross_validate")(
         model, settings.rows, settings.folds, settings.random_seed, cores
@@ -327,11 +335,15 @@ def coefficients(model: "SparseMultinomialLogit", settings: AnswerSettings) -> F
         scale_text = ENGLISH["coef.standard"]
     sentence_key = "coef.all"
     count_texts = {}
-    if model._engine.is_point:
+    if not _has_posterior(model):
         sentence_key = "coef.some"
         count_texts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
     title = phrase(
-        ENGLISH, sentence_key, covariates=scale_text, reference=model._reference_, **count_texts
+        ENGLISH,
+        sentence_key,
+        covariates=scale_text,
+        reference=model._predictor.reference,
+        **count_texts,
     )
     sentence = _format_largest_rows(table, "coef")
     shown_table = _move_names_last(table)
@@ -378,15 +390,16 @@ def _format_largest_rows(table: "pandas.DataFrame", column: str) -> Text:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """Report prior parameters and the log-likelihood of all rows."""
+    describe_parameters = _describe_coefficient_parameters
     if _has_relative_weights(model):
-        return Finding(notes=tuple(_describe_weight_parameters(model, settings.ci)))
-    return Finding(notes=tuple(_describe_coefficient_parameters(model, settings.ci)))
+        describe_parameters = _describe_weight_parameters
+    return Finding(notes=tuple(describe_parameters(model, settings.ci)))
 
 
 def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
     """Return sentences on the shape of the weights' prior, fit and sweeps (Plackett-Luce)."""
     sentences = [phrase(ENGLISH, "shape", value=_format_shape(model, ci))]
-    if model._posterior is not None:
+    if _has_posterior(model):
         return [*sentences, _format_likelihood_draws(model, ci)]
     likelihood_text = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
@@ -408,13 +421,13 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
 def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
     """Return sentences on prior scales and log-likelihood (sparse logit)."""
     if model.prior == "horseshoe":
-        draws = model._view.draws
+        draws = PosteriorTree(model.posterior_).draws
         tau = format_estimate(np.log(draws["tau"].to_numpy()), ci)
         slab = format_estimate(draws["slab"].to_numpy(), ci)
         sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
         sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
-    if model._posterior is not None:
+    if _has_posterior(model):
         return [*sentences, _format_likelihood_draws(model, ci)]
     likelihood_sentence = phrase(
         ENGLISH,
@@ -433,20 +446,20 @@ def _format_eta(model: "SparseMultinomialLogit", ci: float) -> Text:
     return phrase(
         ENGLISH,
         "rate.learned",
-        value=format_estimate(model._view.draws["eta"].to_numpy(), ci),
+        value=format_estimate(PosteriorTree(model.posterior_).draws["eta"].to_numpy(), ci),
     )
 
 
 def _read_fixed_eta(model: "SparseMultinomialLogit") -> float | None:
     """Return the value at which eta is fixed; None if it is learned."""
-    if model.eta is None and model._engine.is_point:
+    if model.eta is None and not _has_posterior(model):
         return model.shape / model.rate  # the prior mean, at which the mode is found
     return model.eta
 
 
 def _format_likelihood_draws(model: "Classifier", ci: float) -> Text:
     """Return a sentence on mean and interval of the log-likelihood."""
-    draws = model._view.log_likelihood
+    draws = PosteriorTree(model.posterior_).log_likelihood
     mean, low, high = (
         round(float(statistic), 3)
         for statistic in (draws.mean(), *compute_interval(draws, ci, axis=None))
@@ -464,8 +477,8 @@ def _format_shape(model: "PlackettLuceRegression", ci: float) -> Text:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low_text, high_text = (f"{end:g}" for end in model.a_range)
     shape_text = format_number(model.a_)
-    if model._posterior is not None:
-        shape_text = format_estimate(model._view.draws["a"].to_numpy(), ci)
+    if _has_posterior(model):
+        shape_text = format_estimate(PosteriorTree(model.posterior_).draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=shape_text, low=low_text, high=high_text)
 
 
@@ -477,11 +490,10 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     """
     import pandas as pd
 
-    tree = model._posterior
-    if tree is None or "log_likelihood" not in tree.children:
+    if not _has_posterior(model) or "log_likelihood" not in model.posterior_.children:
         return Finding(ENGLISH["rows.unknown"])
-    log_probabilities = tree["log_likelihood"]["label"]
-    class_codes = model._view.observed["label"].to_numpy()
+    log_probabilities = model.posterior_["log_likelihood"]["label"]
+    class_codes = PosteriorTree(model.posterior_).observed["label"].to_numpy()
     mean_probabilities = np.exp(log_probabilities).mean(["chain", "draw"]).to_numpy()
     by_probability = np.argsort(mean_probabilities, kind="stable")
     columns = {
@@ -505,13 +517,15 @@ def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
 
 def describe_methods(model: Any) -> tuple[Text, ...]:
     """Return methods sentences about the classifier."""
+    from .sparse_logit.fitting_methods import ENGINES
+
     if _has_relative_weights(model):
         return (phrase(ENGLISH, "methods.plackett-luce", source=Cite("archambeau2012")),)
-    if model._engine.is_point:
+    if not _has_posterior(model):
         eta = _read_fixed_eta(model)
         assert eta is not None
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)
-    if approximation := model._used_engine.approximation:
+    if approximation := ENGINES[model.method_].approximation:
         return (phrase(ENGLISH, "methods.normal", kind=approximation),)
     facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
     return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)

@@ -4,7 +4,6 @@ import math
 import numbers
 import sys
 from collections.abc import Iterable
-from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from thali._inference.user_warnings import is_quiet, warn
 from thali.errors import DataError, DataWarning
 
 if TYPE_CHECKING:
-    from .sparse_logit.model import SparseMultinomialLogit
+    from .classifier import Classifier
 
 _MISSING = ("NoneType", "NAType", "NaTType")
 
@@ -445,11 +444,9 @@ def warn_about_constant_columns(
     )
 
 
-def list_varying_columns(model: "SparseMultinomialLogit") -> list[str]:
-    """Return the names of the covariates that have a coefficient."""
-    return list(compress(model._column_names(), model._standard_.varies))
-
-
-def list_non_reference_classes(model: "SparseMultinomialLogit") -> list[Any]:
-    """Return the class labels without the reference class."""
-    return [label for label in model.classes_.tolist() if label != model._reference_]
+def list_covariate_names(model: "Classifier") -> list[str]:
+    """Return the covariates' names; x0, x1, ... if the data have none."""
+    names = vars(model).get("feature_names_in_")
+    if names is None:
+        return [f"x{j}" for j in range(model.n_features_in_)]
+    return [str(name) for name in names]

@@ -23,7 +23,11 @@ from .covariates_and_labels import (
     read_string_column_names,
 )
 from .dask_blocks import is_dask_array, refuse_block_errors
-from .posterior_datasets import compute_probability_errors, sample_class_codes
+from .posterior_datasets import (
+    average_probabilities,
+    compute_probability_errors,
+    sample_class_codes,
+)
 from .row_weights import check_row_weights
 from .scikit_learn_interface import ScikitLearn
 
@@ -86,13 +90,12 @@ _MAX_NAMES = 5  # in a message
 class Predictions(ScikitLearn):
     """Predictions of a fitted classifier for new rows.
 
-    Its engines have `compute_probabilities(model, matrix)`, class probabilities (n, K); those with
-    draws `iterate_probabilities(model, matrix)`, blocks of rows with probabilities (rows, draws,
-    K). `takes_sparse` is whether X may be a sparse matrix.
+    Its engines with draws have `iterate_probabilities(model, predictor, matrix)`, blocks of rows
+    with probabilities (rows, draws, K); the others `compute_probabilities(model, predictor,
+    matrix)`, class probabilities (n, K). `takes_sparse` is whether X may be a sparse matrix.
     """
 
-    # parameter of each covariate and class: "weights" (≥ 0) or "coef"
-    _learned: str
+    _predictor: Any  # columns and classes of the fit, as its engines need them
 
     classes_: np.ndarray
     n_features_in_: int
@@ -101,9 +104,20 @@ class Predictions(ScikitLearn):
     _is_fitted: Any
     _require_posterior: Any
 
+    def _compute_probabilities(self, matrix: np.ndarray) -> np.ndarray:
+        """Return class probabilities of rows of covariates, shape (n, K)."""
+        if not self._engine.draws:
+            return self._engine.compute_probabilities(self, self._predictor, matrix)
+        blocks = self._iterate_probabilities(matrix)
+        return average_probabilities(blocks, matrix.shape[0], len(self.classes_))
+
+    def _iterate_probabilities(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+        """Yield blocks of rows with probabilities at each draw, (rows, draws, K)."""
+        return self._engine.iterate_probabilities(self, self._predictor, matrix)
+
     def _predict_rows(self, X: Any) -> np.ndarray:
         """Return class probabilities of new rows, shape (n, K)."""
-        return self._engine.compute_probabilities(self, self._read_covariates(X))
+        return self._compute_probabilities(self._read_covariates(X))
 
     def predict_proba(self, X: Any, return_se: bool = False) -> Any:
         """Return the probability of each class.
@@ -138,13 +152,13 @@ class Predictions(ScikitLearn):
             return self._predict_rows(X)
         matrix = self._read_covariates(X)
         self._require_posterior()
-        probabilities = self._engine.compute_probabilities(self, matrix)
+        probabilities = self._compute_probabilities(matrix)
         return probabilities, self._compute_probability_errors(matrix, probabilities.shape)
 
     def _compute_probability_errors(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Return Monte Carlo standard errors of the probabilities."""
         errors, n_chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
-        for row_slice, probabilities in self._engine.iterate_probabilities(self, matrix):
+        for row_slice, probabilities in self._iterate_probabilities(matrix):
             errors[row_slice] = compute_probability_errors(probabilities, n_chains)
         return errors
 
@@ -316,7 +330,7 @@ class Predictions(ScikitLearn):
         class_codes = _encode_known_labels(
             check_class_labels(y, type(self).__name__, matrix.shape[0]), self.classes_
         )
-        predicted_probabilities = self._engine.compute_probabilities(self, matrix)
+        predicted_probabilities = self._compute_probabilities(matrix)
         K = predicted_probabilities.shape[1]
         bin_indices = np.minimum(
             (predicted_probabilities * bins).astype(np.int64), bins - 1
@@ -331,7 +345,7 @@ class Predictions(ScikitLearn):
         (rng,) = spawn_generators(random_seed, 1)
         probability_blocks = _repeat_probabilities(predicted_probabilities)
         if self._engine.draws:
-            probability_blocks = self._engine.iterate_probabilities(self, matrix)
+            probability_blocks = self._iterate_probabilities(matrix)
         replicate_interval = compute_interval(
             _count_replicated_labels(probability_blocks, K, bin_indices, filled_bins, rng), ci
         )

@@ -11,7 +11,7 @@ from thali._inference.user_warnings import silence_warnings
 from thali._people.people_argument import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import CERTAIN
-from thali._posterior.respondent_dependence import Dependence
+from thali._posterior.respondent_dependence import Dependence, read_dependence
 from thali.errors import Argument, DataError
 
 from .elo_scale import WorthScale
@@ -157,7 +157,7 @@ def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=settings.random_seed, progressbar=progressbar)
     draws = model._draws
-    people = model._view.dependence
+    people = read_dependence(model.posterior_.attrs)
     convergence = model.convergence()
     nu = draws.nu
     if nu is None:

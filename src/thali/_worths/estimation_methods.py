@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from thali._model.fitting_methods import (
     check_method_arguments,
     refuse_chain_argument,
 )
-from thali._model.option_scores import ScoreScale, score_draws, tabulate_scores
+from thali._model.option_scores import ScoreDraws, ScoreScale, score_draws, tabulate_scores
 from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
 from thali._people.people_argument import INDEPENDENT, individuals_required_error
@@ -54,108 +55,91 @@ _APPROXIMATION_NOTE = (
 )
 
 
-class WorthsEngine(Engine):
-    """Base of the methods that fit worths and predict from them."""
+class WorthResults:
+    """Results of a fit of worths that are computed from its draws."""
 
-    default_tune = 1000  # draws of each chain that are discarded
-    problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
+    def __init__(self, posterior: "Posterior") -> None:
+        self.posterior = posterior
 
-    def get_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the draws of log worths and other parameters, cached."""
-        model._require_fitted()
-        return model._compute_once("draws", lambda: self.build_draws(model))
+    @cached_property
+    def draws(self) -> WorthDraws:
+        """Draws of log worths and other parameters."""
+        return read_worth_draws(self.posterior)
 
-    def get_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the draws over which predictions are averaged, cached."""
-        model._require_fitted()
-        return model._compute_once("means", lambda: self.build_prediction_draws(model))
+    @cached_property
+    def prediction_draws(self) -> WorthDraws:
+        """Draws over which predictions are averaged."""
+        return self.draws
 
-    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the draws of log worths and other parameters."""
-        raise NotImplementedError
+    @property
+    def spread(self) -> np.ndarray:
+        """Standard deviation of log worths around effects of covariates, (draws,)."""
+        return self.posterior.draws["spread"].values.ravel()
 
-    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the draws over which predictions are averaged."""
-        return self.get_draws(model)
-
-    def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
-        """Return the standard deviation of log worths around effects of covariates, (draws,)."""
-        return model._view.draws["spread"].values.ravel()
-
-    def draw_new_respondents(
-        self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
-    ) -> WorthDraws:
+    def draw_new_respondents(self, respondent: Mapping[str, Any]) -> WorthDraws:
         """Draw worths of new respondents with the given covariates."""
         raise no_covariates_error()
 
-    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
+    def get_quantities(self) -> Quantities:
         """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately.
         """
         compared_pairs = None
-        posterior = model._view
-        if posterior.data_kind == PAIRS:
-            compared_pairs = posterior.pairs
-        return self.get_draws(model).get_quantities(compared_pairs)
+        if self.posterior.data_kind == PAIRS:
+            compared_pairs = self.posterior.pairs
+        return self.draws.get_quantities(compared_pairs)
 
     def build_scores_table(
-        self,
-        model: "BradleyTerryLuce",
-        scale: ScoreScale,
-        by: Any,
-        random_seed: RandomSeed,
-        ci: float,
+        self, scale: ScoreScale, by: Any, random_seed: RandomSeed, ci: float
     ) -> "pandas.DataFrame":
         """Return a table of MaxDiff scores of the options."""
         if by is not None:
             raise individuals_required_error()
-        draws = self.get_draws(model)
-        scores = score_draws(draws.weights, scale)
-        if self.is_point:  # predictions are those of the estimate
-            scores = scores._replace(
-                mean=scale.compute_scores(self.get_prediction_draws(model).weights)[0]
-            )
-        return tabulate_scores({"": scores}, draws.labels, scale, None, ci)
+        return tabulate_scores({"": self.compute_scores(scale)}, self.draws.labels, scale, None, ci)
 
-    def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
+    def compute_scores(self, scale: ScoreScale) -> ScoreDraws:
+        """Return the MaxDiff scores of the options, with their draws."""
+        return score_draws(self.draws.weights, scale)
+
+    def tabulate_worths(self, ci: float) -> "pandas.DataFrame":
         """Return a table of log worths and shares of the total worth."""
-        return tabulate_worths(self.get_draws(model), ci)
+        return tabulate_worths(self.draws, ci)
 
-    def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
+    def tabulate_effects(self, ci: float) -> "pandas.DataFrame":
         """Return a table of effects of covariates."""
-        draws = self.get_draws(model)
-        return tabulate_effects(draws.covariates, draws.beta, ci)
+        return tabulate_effects(self.draws.covariates, self.draws.beta, ci)
 
-    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
+    def log_predictive(self, choices: Any) -> "pandas.Series":
         """Return the log probability of each respondent's choices together."""
-        return self.get_prediction_draws(model).log_predictive(choices)
+        return self.prediction_draws.log_predictive(choices)
 
     def check_replicates(
-        self,
-        model: "BradleyTerryLuce",
-        data: "PairedComparisons | Choices",
-        random_seed: RandomSeed,
-        ci: float,
+        self, data: "PairedComparisons | Choices", random_seed: RandomSeed, ci: float
     ) -> "pandas.DataFrame":
         """Return a table of observed answers against posterior replicates."""
-        return self.get_draws(model).check_replicates(data, random_seed, ci)
+        return self.draws.check_replicates(data, random_seed, ci)
 
     def tabulate_predictions(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
+        self, data: "PairedComparisons | Choices", ci: float
     ) -> "pandas.DataFrame":
         """Return a table of observed and predicted proportions."""
-        return self.get_draws(model).tabulate_predictions(data, ci)
+        return self.draws.tabulate_predictions(data, ci)
+
+    def simulate_data(self, problem: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+        """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
+        return simulate_replicates(problem, self.draws, self.posterior.shape, rng)
+
+
+class WorthsEngine(Engine):
+    """Base of the methods that fit worths; a subclass has `read_results(model)`."""
+
+    default_tune = 1000  # draws of each chain that are discarded
+    problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
         return sample_worths_prior(problem, rngs)
-
-    def simulate_data(
-        self, model: "BradleyTerryLuce", problem: Any, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Simulate data at every draw of a fit, arrays (chain, draw, ...) by variable."""
-        return simulate_replicates(problem, self.get_draws(model), model._view.shape, rng)
 
 
 class WorthFit(ChainFit[Any]):
@@ -235,6 +219,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
 
     has_evidence = True
     fit_class: type[WorthFit] = LaplaceFit
+    results_class: type[Any] = WorthResults  # reads a posterior
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
 
     def prepare(
@@ -243,9 +228,9 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
         """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
         return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
-    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the draws of log worths and other parameters."""
-        return read_worth_draws(model._view)
+    def read_results(self, model: "BradleyTerryLuce") -> WorthResults:
+        """Return the results of the draws of a fit."""
+        return self.results_class(model._view)
 
 
 def read_worth_draws(view: "Posterior") -> WorthDraws:
@@ -309,10 +294,73 @@ class EstimatedWorths(NamedTuple):
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
+class EstimateResults(WorthResults):
+    """Results of a fit by maximum likelihood that are computed from its estimates."""
+
+    def __init__(self, estimates: EstimatedWorths) -> None:
+        self.estimates = estimates
+
+    @cached_property
+    def draws(self) -> WorthDraws:
+        """Draws of worths from the normal approximation around the estimates."""
+        from scipy.special import chdtri
+
+        estimates = self.estimates
+        rng = np.random.default_rng(_SEED)
+        eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
+        deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
+            (len(eigenvalues), _N_DRAWS)
+        )
+        if np.isfinite(estimates.degrees).all():
+            degrees = estimates.degrees[:, None]
+            deviations *= np.sqrt(degrees / chdtri(degrees, rng.random(_N_DRAWS)))
+        return estimates.problem.build_draws(
+            estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
+        )
+
+    @cached_property
+    def prediction_draws(self) -> WorthDraws:
+        """The estimate as the only draw, for predictions."""
+        return self.estimates.problem.build_draws(self.estimates.point[:, None], 1)
+
+    @property
+    def spread(self) -> np.ndarray:
+        """0: worths of new options are those that their covariates predict."""
+        return np.zeros(1)
+
+    def compute_scores(self, scale: ScoreScale) -> ScoreDraws:
+        """Return the MaxDiff scores at the estimate, with draws for their intervals."""
+        mean_scores = scale.compute_scores(self.prediction_draws.weights)[0]
+        return super().compute_scores(scale)._replace(mean=mean_scores)
+
+    def tabulate_worths(self, ci: float) -> "pandas.DataFrame":
+        """Return a table of log worths and shares at the maximum, with errors of `summary`."""
+        return self._copy_errors(tabulate_worths(self.prediction_draws, ci), "log_worth[{}]", ci)
+
+    def tabulate_effects(self, ci: float) -> "pandas.DataFrame":
+        """Return a table of effects of covariates, with errors of `summary`."""
+        from scipy.special import stdtr
+
+        estimates = self.estimates
+        table = tabulate_effects(self.prediction_draws.covariates, self.prediction_draws.beta, ci)
+        table = self._copy_errors(table, coefficient_name("{}"), ci)
+        degrees = estimates.degrees[estimates.problem.density.beta]
+        table["above_0"] = stdtr(degrees, table["mean"] / table["sd"])
+        return table
+
+    def _copy_errors(
+        self, table: "pandas.DataFrame", row_name: str, ci: float
+    ) -> "pandas.DataFrame":
+        """Return the table with standard errors and intervals of rows of `summary`."""
+        row_names = [row_name.format(name) for name in table.index]
+        rows = tabulate_estimates(self.estimates, ci).loc[row_names]
+        errors = rows[["std_error", "low", "high"]].to_numpy().T
+        return table.assign(**dict(zip(("sd", "low", "high"), errors, strict=True)))
+
+
 class WorthMaximumEngine(WorthsEngine):
     """Method "maximum-likelihood": worths without a prior, with standard errors."""
 
-    findings = "thali._worths.findings"
     default_tune = 0  # there are no chains
 
     def build_job(
@@ -357,56 +405,9 @@ class WorthMaximumEngine(WorthsEngine):
         """Return a table of estimates with standard errors and intervals."""
         return tabulate_estimates(get_worth_estimates(model), ci)
 
-    def build_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Draw worths from the normal approximation around the estimates."""
-        from scipy.special import chdtri
-
-        estimates = get_worth_estimates(model)
-        rng = np.random.default_rng(_SEED)
-        eigenvalues, eigenvectors = np.linalg.eigh(estimates.covariance)
-        deviations = (eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))) @ rng.standard_normal(
-            (len(eigenvalues), _N_DRAWS)
-        )
-        if np.isfinite(estimates.degrees).all():
-            degrees = estimates.degrees[:, None]
-            deviations *= np.sqrt(degrees / chdtri(degrees, rng.random(_N_DRAWS)))
-        return estimates.problem.build_draws(
-            estimates.point[:, None] + np.hstack([deviations, -deviations]), 1
-        )
-
-    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return the estimate as the only draw, for predictions."""
-        estimates = get_worth_estimates(model)
-        return estimates.problem.build_draws(estimates.point[:, None], 1)
-
-    def get_spread(self, model: "BradleyTerryLuce") -> np.ndarray:
-        """Return 0: worths of new options are those that their covariates predict."""
-        return np.zeros(1)
-
-    def tabulate_worths(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
-        """Return a table of log worths and shares at the maximum, with errors of `summary`."""
-        table = tabulate_worths(self.get_prediction_draws(model), ci)
-        return self._copy_errors(model, table, "log_worth[{}]", ci)
-
-    def tabulate_effects(self, model: "BradleyTerryLuce", ci: float) -> "pandas.DataFrame":
-        """Return a table of effects of covariates, with errors of `summary`."""
-        from scipy.special import stdtr
-
-        draws = self.get_prediction_draws(model)
-        estimates = get_worth_estimates(model)
-        table = tabulate_effects(draws.covariates, draws.beta, ci)
-        table = self._copy_errors(model, table, coefficient_name("{}"), ci)
-        degrees = estimates.degrees[estimates.problem.density.beta]
-        table["above_0"] = stdtr(degrees, table["mean"] / table["sd"])
-        return table
-
-    def _copy_errors(
-        self, model: "BradleyTerryLuce", table: "pandas.DataFrame", row_name: str, ci: float
-    ) -> "pandas.DataFrame":
-        """Return the table with standard errors and intervals of rows of `summary`."""
-        rows = self.summary(model, ci).loc[[row_name.format(name) for name in table.index]]
-        errors = rows[["std_error", "low", "high"]].to_numpy().T
-        return table.assign(**dict(zip(("sd", "low", "high"), errors, strict=True)))
+    def read_results(self, model: "BradleyTerryLuce") -> "EstimateResults":
+        """Return the results of the estimates."""
+        return EstimateResults(get_worth_estimates(model))
 
 
 def get_worth_estimates(model: "BradleyTerryLuce") -> EstimatedWorths:

@@ -40,11 +40,12 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
-from thali._posterior.respondent_dependence import Dependence
+from thali._posterior.respondent_dependence import Dependence, read_dependence
 
 from .density_from_data import split_by_respondent
-from .estimation_methods import get_worth_estimates
+from .estimation_methods import EstimateResults, get_worth_estimates
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
+from .worth_draws import WorthDraws
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -151,9 +152,8 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             *split_by_respondent(problem.converted_data, problem.density),
             settings.random_seed,
         )
-    draws = model._draws
     return describe_reliability(
-        tabulate_reliability(draws.log_worths, halves, settings.ci), "estimates"
+        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
     )
 
 
@@ -209,7 +209,7 @@ def report_estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fin
 def _find_dependence(model: "BradleyTerryLuce") -> Dependence | None:
     """Return how repeated answers of a respondent were treated; None if respondents are unknown."""
     if has_draws(model):
-        return model._view.dependence
+        return read_dependence(model.posterior_.attrs)
     return get_worth_estimates(model).people
 
 
@@ -225,7 +225,7 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     return (
         *sentences,
         phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
-        *describe_dependence(model._view.dependence),
+        *describe_dependence(read_dependence(model.posterior_.attrs)),
     )
 
 
@@ -237,18 +237,18 @@ def describe_choice_rules(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     if model.spread is not None:
         prior = phrase(ENGLISH, "methods.fixed", spread=model.spread)
     sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=prior)]
-    sentences += _describe_best_worst(model, data, ENGLISH["methods.ties"])
-    sentences += _describe_covariates(model, "methods")
+    draws = model._prediction_draws
+    sentences += _describe_best_worst(draws, data, ENGLISH["methods.ties"])
+    sentences += _describe_covariates(draws, "methods")
     if model.lapse:
         sentences.append(phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
     return tuple(sentences)
 
 
 def _describe_best_worst(
-    model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ties: str
+    draws: WorthDraws, data: "PairedComparisons | Choices", ties: str
 ) -> list[Text]:
     """Return methods sentences about best-worst choices or ties; [] without."""
-    draws = model._prediction_draws
     if data.worst is not None:
         return [describe_best_worst(draws.rule)]
     if draws.nu is None:
@@ -256,9 +256,8 @@ def _describe_best_worst(
     return [describe_ties(ties)]
 
 
-def _describe_covariates(model: "BradleyTerryLuce", chapter: str) -> list[Text]:
+def _describe_covariates(draws: WorthDraws, chapter: str) -> list[Text]:
     """Return methods sentences about covariates of comparisons and of options; [] without."""
-    draws = model._prediction_draws
     sentences = []
     for templates, key, is_described in (
         (COMMON, "covariates", ~draws.is_of_options),
@@ -273,9 +272,11 @@ def describe_estimation(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about maximum-likelihood estimates."""
     source = Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
-    sentences += _describe_best_worst(model, model._get_fit_data(), "")
-    sentences += _describe_covariates(model, "ml.methods")
-    errors_phrase = describe_errors(get_worth_estimates(model).people)
+    estimates = get_worth_estimates(model)
+    draws = EstimateResults(estimates).prediction_draws
+    sentences += _describe_best_worst(draws, estimates.data, "")
+    sentences += _describe_covariates(draws, "ml.methods")
+    errors_phrase = describe_errors(estimates.people)
     sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors_phrase))
     if model.lapse:
         sentences.append(phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}"))

@@ -480,7 +480,8 @@ class BradleyTerryLuce(MarkovChainModel):
 
     def _part_of_class(self, number: int) -> Self:
         """Return a model of latent class `number` only, with its draws."""
-        data, draws = self._engine.select_class(self, number)
+        problem = self._build_problem(self._get_fit_data())
+        data, draws = self._results.select_class(problem, number)
         return self._build_part_model(data, draws, f"class {number}")
 
     @requires(require_groups)
@@ -514,7 +515,8 @@ class BradleyTerryLuce(MarkovChainModel):
                 f"There is no group {name!r}; the groups are {shorten(known_groups, 10)}."
                 f"{suggest(name, known_groups)}"
             )
-        data, draws = self._engine.select_group(self, name)
+        problem = self._build_problem(self._get_fit_data())
+        data, draws = self._results.select_group(problem, name)
         return self._build_part_model(data, draws, f"group {name}")
 
     def _select_group(self, name: str) -> Any:
@@ -563,14 +565,21 @@ class BradleyTerryLuce(MarkovChainModel):
     # Results --------------------------------------------------------------------------------------
 
     @property
+    def _results(self) -> Any:
+        """Results that depend on the method, such as the draws of worths, cached."""
+        self._require_fitted()
+        engine = self._engine
+        return self._compute_once(engine, lambda: engine.read_results(self))
+
+    @property
     def _draws(self) -> WorthDraws:
         """The draws of worths, or from the large-sample distribution of estimates."""
-        return self._engine.get_draws(self)
+        return self._results.draws
 
     @property
     def _prediction_draws(self) -> WorthDraws:
         """The draws over which predictions are averaged, or the estimate alone."""
-        return self._engine.get_prediction_draws(self)
+        return self._results.prediction_draws
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of the summary rows, each (chains, draws)."""
@@ -578,7 +587,7 @@ class BradleyTerryLuce(MarkovChainModel):
         if self.spread is None:
             quantities["spread"] = self._view.draws["spread"].values
         quantities["log_likelihood"] = self._view.log_likelihood
-        return quantities | self._engine.get_quantities(self)
+        return quantities | self._results.get_quantities()
 
     def _get_advice(self) -> "Advice":
         """Return the advice for chains that disagree, by method."""
@@ -606,8 +615,7 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        self._require_fitted()
-        return self._engine.tabulate_worths(self, ci)
+        return self._results.tabulate_worths(ci)
 
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the posterior of each option's rank by worth.
@@ -686,10 +694,7 @@ class BradleyTerryLuce(MarkovChainModel):
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale.
         """
-        self._require_fitted()
-        return self._engine.build_scores_table(
-            self, self._build_score_scale(none), by, random_seed, ci
-        )
+        return self._results.build_scores_table(self._build_score_scale(none), by, random_seed, ci)
 
     @property
     @requires(require_distinguished_respondents)
@@ -711,7 +716,7 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If the fit does not distinguish respondents.
         """
-        return self._engine.build_results(self)
+        return self._results.describe_respondents(self)
 
     def _build_score_scale(self, none: str | None = None) -> ScoreScale:
         """Return reference-set size and anchor of MaxDiff scores; `none` is the anchor option."""
@@ -751,8 +756,7 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        self._require_fitted()
-        return self._engine.tabulate_effects(self, ci)
+        return self._results.tabulate_effects(ci)
 
     def predict_proba(
         self,
@@ -803,12 +807,12 @@ class BradleyTerryLuce(MarkovChainModel):
             self._require_posterior()
         draws = self._prediction_draws
         if respondent is not None:
-            draws = self._engine.draw_new_respondents(self, respondent)
+            draws = self._results.draw_new_respondents(respondent)
         if options is not None:
             labels, values = read_new_options(
                 options, self._get_fit_data().covariates, draws.labels
             )
-            draws = draws.add_options(labels, values, self._engine.get_spread(self))
+            draws = draws.add_options(labels, values, self._results.spread)
         return draws.predict_sets(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
@@ -860,9 +864,7 @@ class BradleyTerryLuce(MarkovChainModel):
             If the model was not fitted to two groups or more with separate worths, or `ci` is not
             between 0 and 1.
         """
-        from .groups.estimation_method import tabulate_differences
-
-        return tabulate_differences(self, ci)
+        return self._results.tabulate_differences(ci)
 
     def _predict_left_out(self, held_out_pair: "HeldOutPair") -> np.ndarray:
         """Predict outcomes of a held-out pair, shape (chains, draws, rows, 3 or 2)."""
@@ -899,8 +901,7 @@ class BradleyTerryLuce(MarkovChainModel):
         DataError
             If the choices have no respondents.
         """
-        self._require_fitted()
-        return self._engine.log_predictive(self, choices)
+        return self._results.log_predictive(choices)
 
     def check(self, random_seed: RandomSeed = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Compare observed proportions with posterior predictive replicates.
@@ -934,9 +935,8 @@ class BradleyTerryLuce(MarkovChainModel):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized
         discrepancies.
         """
-        self._require_fitted()
-        return self._engine.check_replicates(
-            self, keep_single_choices(self._get_fit_data()), random_seed, ci
+        return self._results.check_replicates(
+            keep_single_choices(self._get_fit_data()), random_seed, ci
         )
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -961,10 +961,7 @@ class BradleyTerryLuce(MarkovChainModel):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        self._require_fitted()
-        return self._engine.tabulate_predictions(
-            self, keep_single_choices(self._get_fit_data()), ci
-        )
+        return self._results.tabulate_predictions(keep_single_choices(self._get_fit_data()), ci)
 
     def next_pairs(
         self,
@@ -1115,7 +1112,7 @@ class BradleyTerryLuce(MarkovChainModel):
         self, rng: np.random.Generator, data: "PairedComparisons | Choices"
     ) -> dict[str, np.ndarray]:
         """Simulate the answers of the data at every draw."""
-        return self._engine.simulate_data(self, self._build_problem(self._convert_data(data)), rng)
+        return self._results.simulate_data(self._build_problem(self._convert_data(data)), rng)
 
     def _build_observed(self, data: "PairedComparisons | Choices") -> dict[str, np.ndarray]:
         """Return these data as variables of `observed_data`."""

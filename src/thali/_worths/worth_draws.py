@@ -1,6 +1,6 @@
 """Draws of worths, and what follows from them: choice probabilities, checks, predictions."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -313,7 +313,7 @@ class WorthDraws(NamedTuple):
             self.question_probabilities(data, has_ties), questions.times
         )
 
-    def get_quantities(self, pairs: np.ndarray | None) -> Quantities:
+    def get_quantities(self, pairs: Sequence[np.ndarray] | None) -> Quantities:
         """Return draws of named quantities for the convergence check, each (chains, draws).
 
         The spread and the log-likelihood are judged separately. `pairs`: both options of each

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.classification_data import merge_rows
-from thali._inference.markov_chains import Run
-from thali._model.base import Job
 
-from ..covariates_and_labels import convert_to_matrix
+from ..covariates_and_labels import convert_to_matrix, list_covariate_names
 from ..dask_blocks import compute_block_standardization, scan_blocks, sum_over_blocks
 from .nonnegative_columns import (
     ColumnSummary,
@@ -73,19 +71,18 @@ class DaskRows:
         return CovariateRows(W, class_codes, self.n_classes, counts)
 
 
-def build_dask_job(
-    model: "PlackettLuceRegression", X: Any, y: Any, sample_weight: Any, run: Run
-) -> Job:
-    """Return the job of a fit to a Dask array."""
+def read_dask_rows(
+    model: "PlackettLuceRegression", transform: Any, X: Any, y: Any, sample_weight: Any
+) -> tuple[DaskRows, PlackettLuceDesign, ColumnSummary, np.ndarray]:
+    """Return W of a Dask array's rows, its design and summary, and the size of each class."""
     from dask.base import compute, persist
     from dask.delayed import delayed
 
-    transform = model._transform
     check_transform(transform)
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_ = scan.classes
     model.n_features_in_ = X.shape[1]
-    column_names = model._column_names()
+    column_names = list_covariate_names(model)
     standardization = None
     if model.standardize and transform is not None:
         standardization = compute_block_standardization(scan, column_names)
@@ -98,7 +95,7 @@ def build_dask_job(
     summaries = compute(*(delayed(_summarise_block_columns)(block) for block in blocks))
     dask_rows = DaskRows(blocks, len(scan.classes), len(design.columns), scan.rows)
     summary = reduce(add, summaries)
-    return model._build_row_job(dask_rows, design, summary, scan.counts, dask_rows.n_rows, run)
+    return dask_rows, design, summary, scan.counts
 
 
 def _build_block_rows(

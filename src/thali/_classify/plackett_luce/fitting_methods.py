@@ -18,7 +18,7 @@ from thali._posterior.posterior_interval import interval_tails
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
-from ..posterior_datasets import average_probabilities, list_nonzero_cells
+from ..posterior_datasets import list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .markov_chain import WeightChain
     from .model import PlackettLuceRegression
+    from .posterior_draws import WeightPredictor
 
 _STUCK = (
     "the chains stay in different sets of non-zero weights, so more draws will rarely help; use"
@@ -45,14 +46,14 @@ _BLOCK_ROWS = 4096  # rows predicted at a time
 CELL_SECONDS = 3e-9
 
 
-def _label_weights(model: "PlackettLuceRegression", weights: np.ndarray) -> Any:
+def _label_weights(model: "PlackettLuceRegression", columns: list[str], weights: np.ndarray) -> Any:
     """Return weights labelled by class and column, if the data had names."""
     if "feature_names_in_" not in vars(model):
         return weights
     import pandas
 
     classes = pandas.Index(model.classes_, name="class")
-    return pandas.DataFrame(weights, index=classes, columns=model._columns_)
+    return pandas.DataFrame(weights, index=classes, columns=columns)
 
 
 class WeightFit(ChainFit["WeightChain"]):
@@ -68,6 +69,7 @@ class WeightFit(ChainFit["WeightChain"]):
         from .markov_chain import build_gibbs_settings
 
         model = self.model
+        self.columns = model._columns_
         self.n_classes = len(model.classes_)
         self.W, self.class_codes = repeat_rows(self.source)
         default_settings = build_gibbs_settings(
@@ -100,9 +102,8 @@ class WeightFit(ChainFit["WeightChain"]):
         """Return the posterior tree of the chains."""
         from .posterior_draws import build_weight_tree
 
-        model = self.model
         return build_weight_tree(
-            chains, self.settings, self.source, model.classes_, model._columns_
+            chains, self.settings, self.source, self.model.classes_, self.columns
         )
 
     def build_attributes(
@@ -115,7 +116,7 @@ class WeightFit(ChainFit["WeightChain"]):
             a = np.exp(np.log(draws["a"].values).mean())
         mean_weights = draws["weights"].values.mean(axis=(0, 1))
         return {
-            "weights_": _label_weights(self.model, mean_weights),
+            "weights_": _label_weights(self.model, self.columns, mean_weights),
             "a_": float(a),
             "log_likelihood_": float(draws["log_likelihood"].values.mean()),
             "_n_passes_": sum(chain.sweeps for chain in chains),
@@ -133,7 +134,9 @@ class GibbsEngine(ChainEngine):
         """Return the training rows unchanged; chains repeat them by weight."""
         return data
 
-    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+    def build_job(
+        self, model: "PlackettLuceRegression", columns: list[str], data: Any, run: "Run"
+    ) -> Job:
         """Return the job of a fit by Gibbs sampling."""
         if not isinstance(data, TrainingData):
             raise ArgumentError(
@@ -145,23 +148,16 @@ class GibbsEngine(ChainEngine):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._build_fit(data, run).build_job("")
+        return self.fit_class(model, data, run).build_job("")
 
     def iterate_probabilities(
-        self, model: "PlackettLuceRegression", matrix: np.ndarray
+        self, model: "PlackettLuceRegression", predictor: "WeightPredictor", matrix: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
         from .posterior_draws import iterate_weight_probabilities
 
-        weights = flatten_chains(model._view.draws["weights"].values)
-        return iterate_weight_probabilities(weights, matrix, model._design_, model._class_count_)
-
-    def compute_probabilities(
-        self, model: "PlackettLuceRegression", matrix: np.ndarray
-    ) -> np.ndarray:
-        """Return class probabilities averaged over the draws, (n, K)."""
-        blocks = self.iterate_probabilities(model, matrix)
-        return average_probabilities(blocks, len(matrix), len(model.classes_))
+        weights = flatten_chains(PosteriorTree(model.posterior_).draws["weights"].values)
+        return iterate_weight_probabilities(weights, matrix, predictor)
 
 
 class AscentEngine(Engine):
@@ -215,7 +211,9 @@ class WeightMaximumEngine(AscentEngine):
 
     requires_shape = True
 
-    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+    def build_job(
+        self, model: "PlackettLuceRegression", columns: list[str], data: Any, run: "Run"
+    ) -> Job:
         """Return the job of a fit of the posterior mode."""
         from .posterior_mode import maximise_class_weights
 
@@ -227,14 +225,14 @@ class WeightMaximumEngine(AscentEngine):
             class_indices, column_indices = np.nonzero(map_fit.support)
             columns_by_name = {
                 "class": model.classes_[class_indices],
-                "column": [model._columns_[j] for j in column_indices],
+                "column": [columns[j] for j in column_indices],
                 "weight": map_fit.weights[map_fit.support],
             }
             support_table = pandas.DataFrame(columns_by_name).sort_values(
                 "weight", ascending=False, kind="stable", ignore_index=True
             )
             return {
-                "weights_": _label_weights(model, map_fit.weights),
+                "weights_": _label_weights(model, columns, map_fit.weights),
                 "a_": float(model.a),
                 "objective_": map_fit.objective,
                 "log_likelihood_": map_fit.log_likelihood,
@@ -259,7 +257,7 @@ class WeightMaximumEngine(AscentEngine):
             )
 
     def compute_probabilities(
-        self, model: "PlackettLuceRegression", matrix: np.ndarray
+        self, model: "PlackettLuceRegression", predictor: "WeightPredictor", matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities at the posterior mode, (n, K)."""
         from .posterior_draws import MIN_SCORE, compute_scores_from_logs
@@ -268,12 +266,12 @@ class WeightMaximumEngine(AscentEngine):
         probabilities = np.empty((len(matrix), len(model.classes_)))
         for block in iterate_slices(len(matrix), 1, _BLOCK_ROWS):
             block_rows = matrix[block]
-            scores = model._design_.apply(block_rows) @ weights.T
+            scores = predictor.design.apply(block_rows) @ weights.T
             has_underflow = scores.sum(axis=1) < MIN_SCORE
             if has_underflow.any():
-                log_W = model._design_.compute_logs(block_rows[has_underflow])
+                log_W = predictor.design.compute_logs(block_rows[has_underflow])
                 scores[has_underflow] = compute_scores_from_logs(
-                    log_W, weights, model._class_count_
+                    log_W, weights, predictor.class_count
                 )
             probabilities[block] = compute_shares(scores)
         return probabilities
@@ -284,7 +282,9 @@ class VariationalEngine(AscentEngine):
 
     is_point = False
 
-    def build_job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
+    def build_job(
+        self, model: "PlackettLuceRegression", columns: list[str], data: Any, run: "Run"
+    ) -> Job:
         """Return the job of a variational fit."""
         from .variational_inference import fit_variational
 
@@ -295,9 +295,9 @@ class VariationalEngine(AscentEngine):
             )
             mean_weights = variational_fit.shapes / variational_fit.rates
             return {
-                "shapes_": _label_weights(model, variational_fit.shapes),
+                "shapes_": _label_weights(model, columns, variational_fit.shapes),
                 "rates_": variational_fit.rates,
-                "weights_": _label_weights(model, mean_weights / mean_weights.sum()),
+                "weights_": _label_weights(model, columns, mean_weights / mean_weights.sum()),
                 "a_": variational_fit.a,
                 "lower_bound_": variational_fit.lower_bound,
                 "log_likelihood_": variational_fit.log_likelihood,
@@ -353,7 +353,7 @@ class VariationalEngine(AscentEngine):
         return compute_shares(weights)
 
     def compute_probabilities(
-        self, model: "PlackettLuceRegression", matrix: np.ndarray
+        self, model: "PlackettLuceRegression", predictor: "WeightPredictor", matrix: np.ndarray
     ) -> np.ndarray:
         """Return expected class probabilities under the variational posterior, exact."""
         from .variational_inference import compute_expected_probabilities
@@ -362,7 +362,7 @@ class VariationalEngine(AscentEngine):
         return np.concatenate(
             [
                 compute_expected_probabilities(
-                    model._design_.compute_logs(matrix[block]), shapes, model.rates_
+                    predictor.design.compute_logs(matrix[block]), shapes, model.rates_
                 )
                 for block in iterate_slices(len(matrix), 1, _BLOCK_ROWS)
             ]

@@ -18,10 +18,11 @@ from thali._posterior.posterior_tree import flatten_chains
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
+from ..covariates_and_labels import list_covariate_names
 from .fitting_methods import ADVICE, ENGINES
 from .markov_chain import build_plackett_luce_prior
 from .nonnegative_columns import ColumnSummary, PlackettLuceDesign
-from .posterior_draws import build_weights_table, compute_importances
+from .posterior_draws import WeightPredictor, build_weights_table, compute_importances
 
 if TYPE_CHECKING:
     import pandas
@@ -147,7 +148,6 @@ class PlackettLuceRegression(Classifier):
     # requires that `vars` contains arguments only.
     __slots__ = ("_transform",)
     _ATTRIBUTE_OF_ARGUMENT = {"transform": "_transform"}
-    _learned = "weights"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
     weights_: Any
@@ -199,10 +199,13 @@ class PlackettLuceRegression(Classifier):
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Return the job of a fit to a Dask array."""
-        from .dask_rows import build_dask_job
+        from .dask_rows import read_dask_rows
 
         self._check_arguments()
-        return build_dask_job(self, X, y, sample_weight, run)
+        rows, design, column_summary, class_count = read_dask_rows(
+            self, self._transform, X, y, sample_weight
+        )
+        return self._build_row_job(rows, design, column_summary, class_count, rows.n_rows, run)
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Return the job of a fit to checked training data."""
@@ -210,10 +213,10 @@ class PlackettLuceRegression(Classifier):
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
-            data.matrix, self._column_names(), self._transform, self.standardize, data.counts
+            data.matrix, list_covariate_names(self), self._transform, self.standardize, data.counts
         )
         if design.standard is None and isinstance(self._transform, str):
-            warn_about_constants(data.matrix, self._column_names())
+            warn_about_constants(data.matrix, list_covariate_names(self))
         W = design.apply(data.matrix, data.first_row_indices())
         n_classes = len(self.classes_)
         rows = self._engine.prepare_rows(data._replace(matrix=W), n_classes, run)
@@ -228,7 +231,7 @@ class PlackettLuceRegression(Classifier):
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
-            matrix, self._column_names(), self._transform, self.standardize
+            matrix, list_covariate_names(self), self._transform, self.standardize
         )
         prior = build_plackett_luce_prior(self.a, self.a_range, self.b)
         return sample_prior_weights(
@@ -274,10 +277,16 @@ class PlackettLuceRegression(Classifier):
         self._design_ = design
         self._columns_ = list(design.columns)
         self._class_count_ = class_count
-        job = replace(self._engine.build_job(self, data, run), data=self._describe_size(n_rows))
+        job = self._engine.build_job(self, self._columns_, data, run)
+        job = replace(job, data=self._describe_size(n_rows))
         if self._transform is not None or is_quiet():
             return job
         return replace(job, run=lambda: self._warn_about_fit(job.run()))
+
+    @property
+    def _predictor(self) -> WeightPredictor:
+        """Columns W and class sizes of the fit."""
+        return WeightPredictor(self._design_, self._class_count_)
 
     def _warn_about_fit(self, attributes: dict[str, Any]) -> dict[str, Any]:
         """Warn if the fit is poor; return its attributes unchanged."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -198,12 +198,20 @@ def build_weights_table(
     return frame
 
 
+class WeightPredictor(NamedTuple):
+    """Columns W and class sizes of a fit, from which its weights predict classes."""
+
+    design: PlackettLuceDesign
+    class_count: np.ndarray
+
+
 def iterate_weight_probabilities(
-    weights: np.ndarray, matrix: np.ndarray, design: PlackettLuceDesign, class_count: np.ndarray
+    weights: np.ndarray, matrix: np.ndarray, predictor: WeightPredictor
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     n_draws, n_classes, p = weights.shape
     flat_weights = weights.reshape(-1, p)
+    design = predictor.design
     for row_slice in iterate_slices(len(matrix), len(flat_weights), _BLOCK_SCORES):
         scores = (design.apply(matrix[row_slice]) @ flat_weights.T).reshape(-1, n_draws, n_classes)
         total_scores = scores.sum(axis=2, keepdims=True)
@@ -214,7 +222,7 @@ def iterate_weight_probabilities(
                 draw_weights = weights[has_underflow[row_index]]
                 row_log_W = np.broadcast_to(log_W[row_index], (len(draw_weights), p))
                 scores[row_index, has_underflow[row_index]] = compute_scores_from_logs(
-                    row_log_W, draw_weights, class_count
+                    row_log_W, draw_weights, predictor.class_count
                 )
             total_scores = scores.sum(axis=2, keepdims=True)
         yield row_slice, scores / total_scores

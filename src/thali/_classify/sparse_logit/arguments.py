@@ -1,5 +1,6 @@
 """Checked arguments of the sparse logit: prior, reference class, standardisation."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,30 @@ class CoefficientPrior(NamedTuple):
     def is_horseshoe(self) -> bool:
         """Whether the prior is the horseshoe, which has no eta."""
         return self.name == "horseshoe"
+
+
+class LogitDesign(NamedTuple):
+    """Classes and standardised covariates of a fit."""
+
+    classes: np.ndarray
+    reference: Any  # label of the reference class
+    standardization: Standardization
+    names: list[str]  # of all covariates
+
+    @property
+    def reference_index(self) -> int:
+        """Index of the reference class."""
+        return int(np.flatnonzero(self.classes == self.reference)[0])
+
+    @property
+    def free_labels(self) -> list[Any]:
+        """Class labels without the reference class."""
+        return [label for label in self.classes.tolist() if label != self.reference]
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the covariates that vary, which have a coefficient."""
+        return list(compress(self.names, self.standardization.varies))
 
 
 def read_prior(model: "SparseMultinomialLogit") -> CoefficientPrior:

@@ -14,7 +14,12 @@ from thali._inference.markov_chains import Run
 from thali._model.base import Job
 from thali.errors import Argument, ArgumentError
 
-from ..covariates_and_labels import Standardization, convert_to_matrix, warn_about_constant_columns
+from ..covariates_and_labels import (
+    Standardization,
+    convert_to_matrix,
+    list_covariate_names,
+    warn_about_constant_columns,
+)
 from ..dask_blocks import (
     BlockScan,
     compute_block_standardization,
@@ -24,12 +29,11 @@ from ..dask_blocks import (
 )
 from .arguments import (
     CoefficientPrior,
+    LogitDesign,
     choose_standardization,
-    find_reference_class,
-    read_prior,
 )
 from .covariate_columns import BlockColumns, DenseColumns
-from .fitting_methods import check_normal_run
+from .fitting_methods import ENGINES, check_normal_run
 from .gibbs_sweep import CoefficientProblem
 from .markov_chain import build_coefficient_problem
 from .normal_approximation import (
@@ -45,13 +49,9 @@ if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-def build_dask_job(
-    model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run
-) -> Job:
-    """Return the job of a fit to a Dask array."""
-    prior = read_prior(model)
-    is_automatic = model.method == "auto"
-    if model.method not in (*NORMAL_METHODS, "map") and not is_automatic:
+def scan_rows(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any) -> BlockScan:
+    """Check arguments and blocks of a Dask array; store its classes and width."""
+    if model.method not in (*NORMAL_METHODS, "map", "auto"):
         refuse_blocks(model.method, (*NORMAL_METHODS, "map"))
     if model.class_weight is not None:
         raise ArgumentError(
@@ -63,49 +63,60 @@ def build_dask_job(
     scan = scan_blocks(X, y, sample_weight, type(model).__name__)
     model.classes_ = scan.classes
     model.n_features_in_ = X.shape[1]
-    model._reference_ = find_reference_class(model)
-    model._standard_ = _choose_dask_standardization(model, scan)
+    return scan
+
+
+def build_dask_job(
+    model: "SparseMultinomialLogit",
+    design: LogitDesign,
+    prior: CoefficientPrior,
+    scan: BlockScan,
+    run: Run,
+) -> Job:
+    """Return the job of a fit to a Dask array."""
     model.method_ = model.method
-    if is_automatic and prior.name == "laplace":
+    if model.method == "auto" and prior.name == "laplace":
         model.method_ = "variational"
-    if model._used_engine.is_point:
-        return _build_dask_maximum_job(model, scan, prior)
+    if ENGINES[model.method_].is_point:
+        return _build_dask_maximum_job(design, scan, prior)
     if model.method_ not in NORMAL_METHODS:
         refuse_blocks("polya-gamma", (*NORMAL_METHODS, "map"))
-    check_normal_run(model, run, float(sum(scan.rows)))
-    return Job(
-        partial(_fit_dask_approximation, model, scan, prior, run),
-        draws=run.draws,
-        data=model._describe_size(sum(scan.rows)),
-    )
+    n_columns = len(design.columns) + prior.intercept
+    check_normal_run(model, run, float(sum(scan.rows)), n_columns)
+    return Job(partial(_fit_dask_approximation, model, design, scan, prior, run), draws=run.draws)
 
 
-def _build_dask_maximum_job(model: "SparseMultinomialLogit", scan: BlockScan, prior: Any) -> Job:
+def _build_dask_maximum_job(design: LogitDesign, scan: BlockScan, prior: CoefficientPrior) -> Job:
     """Return the job of a posterior mode; covariates stay in blocks."""
     from dask.base import persist
     from dask.delayed import delayed
 
-    standardization = model._standard_
+    standardization = design.standardization
     blocks = persist(
         *(delayed(_build_block_columns)(x, standardization, prior.intercept) for x, _ in scan.pairs)
     )
     class_codes = _encode_dask_labels(scan)
-    n_columns = int(standardization.varies.sum()) + prior.intercept
+    n_columns = len(design.columns) + prior.intercept
     columns = BlockColumns(blocks, scan.rows, n_columns)
-    observed = observe_classes(model, columns, class_codes, np.ones(len(class_codes)))
-    return build_maximum_job(model, observed, prior.eta, model._describe_size(len(class_codes)))
+    observed = observe_classes(design, columns, class_codes, np.ones(len(class_codes)))
+    return build_maximum_job(standardization, observed, prior)
 
 
 def _fit_dask_approximation(
-    model: "SparseMultinomialLogit", scan: BlockScan, prior: CoefficientPrior, run: Run
+    model: "SparseMultinomialLogit",
+    design: LogitDesign,
+    scan: BlockScan,
+    prior: CoefficientPrior,
+    run: Run,
 ) -> dict[str, Any]:
     """Return fitted attributes of a normal approximation, computed block by block."""
     from dask.base import persist
     from dask.delayed import delayed
 
-    standardization = model._standard_
+    standardization = design.standardization
     class_codes = _encode_dask_labels(scan)
-    reference_index = model._reference_index()
+    reference_index = design.reference_index
+    fit_class = ENGINES[model.method_].fit_class
     problems = persist(
         *(
             delayed(_build_block_problem)(
@@ -114,7 +125,7 @@ def _fit_dask_approximation(
             for x, labels in scan.pairs
         )
     )
-    no_rows = np.empty((0, int(standardization.varies.sum())))
+    no_rows = np.empty((0, len(design.columns)))
     empty_problem = build_coefficient_problem(
         no_rows, class_codes[:0], len(scan.classes), reference_index, prior, False
     )
@@ -125,23 +136,23 @@ def _fit_dask_approximation(
         return sum_over_blocks(expand_log_likelihood, zip(problems), coef, covariance, n_radii)
 
     model._normal_ = fit_normal_approximation(
-        empty_problem, prior.eta, model._used_engine.has_bound, expand_over_blocks
+        empty_problem, prior.eta, fit_class.has_bound, expand_over_blocks
     )
     unit_weights = np.ones(len(class_codes))
     row_numbers = np.arange(len(class_codes))
     training_data = TrainingData(
         no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
     )
-    return model._build_fit(training_data, run).run_to_end()
+    return fit_class(model, training_data, run).run_to_end()
 
 
-def _choose_dask_standardization(
+def choose_dask_standardization(
     model: "SparseMultinomialLogit", scan: BlockScan
 ) -> Standardization:
     """Return the covariates' standardisation over all blocks."""
     if not model.standardize:
         return choose_standardization(model, scan.ends, model.fit_intercept)
-    standardization = compute_block_standardization(scan, model._column_names())
+    standardization = compute_block_standardization(scan, list_covariate_names(model))
     warn_about_constant_columns(standardization, None)
     return standardization
 

@@ -19,9 +19,8 @@ from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
-from ..covariates_and_labels import is_sparse, list_varying_columns
-from ..posterior_datasets import average_probabilities
-from .arguments import read_prior
+from ..covariates_and_labels import is_sparse
+from .arguments import CoefficientPrior, LogitDesign, read_prior
 from .covariate_columns import build_sparse_columns
 from .gibbs_sweep import CoefficientProblem
 from .markov_chain import CoefficientChain, build_coefficient_problem
@@ -54,13 +53,14 @@ _APPROXIMATE = (
 )
 
 
-def check_normal_run(model: "SparseMultinomialLogit", run: Run, n_rows: float) -> None:
+def check_normal_run(
+    model: "SparseMultinomialLogit", run: Run, n_rows: float, n_columns: int
+) -> None:
     """Raise ArgumentError for chain arguments, or too many coefficients."""
     if run.thin is not None and model.method != "auto":
         refuse_chain_argument(
             "thin", "polya-gamma", ", because draws from the chosen method are already independent"
         )
-    n_columns = int(model._standard_.varies.sum()) + read_prior(model).intercept
     check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
 
 
@@ -73,13 +73,14 @@ class CoefficientFit(ChainFit[Any]):
     def prepare(self, run: Run) -> None:
         """Read prior, classes and columns."""
         self.prior = read_prior(self.model)
-        self.classes = self.model.classes_
-        self.columns = list_varying_columns(self.model)
+        self.design = self.model._predictor
+        self.classes = self.design.classes
+        self.columns = self.design.columns
         self.n_columns = len(self.columns) + self.prior.intercept
 
     def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
         """Return the posterior means, in units of X."""
-        return compute_posterior_means(PosteriorTree(tree), self.model._standard_)
+        return compute_posterior_means(PosteriorTree(tree), self.design.standardization)
 
 
 class GibbsFit(CoefficientFit):
@@ -106,7 +107,7 @@ class GibbsFit(CoefficientFit):
             self.source.matrix,
             self.source.codes,
             len(self.classes),
-            self.model._reference_index(),
+            self.design.reference_index,
             self.prior,
             None,
             self.source.counts,
@@ -129,17 +130,18 @@ class GibbsFit(CoefficientFit):
 
 
 class NormalApproximationFit(CoefficientFit):
-    """Fit by methods "laplace" and "variational": draws from a normal approximation.
+    """Fit by method "laplace": draws from a normal approximation.
 
     A fit to a Dask array has computed its approximation already, block by block.
     """
 
     is_compiled = True
+    has_bound = False  # whether the fit has `lower_bound_`
 
     def prepare(self, run: Run) -> None:
         """Check the size of the problem; forecast the run time, and warn if it is long."""
         super().prepare(run)
-        check_normal_run(self.model, run, float(self.source.counts.sum()))
+        check_normal_run(self.model, run, float(self.source.counts.sum()), self.n_columns)
         self.dask_posterior = vars(self.model).get("_normal_")
         if self.dask_posterior is None:
             self.forecast = self._forecast_approximation(run)
@@ -167,13 +169,13 @@ class NormalApproximationFit(CoefficientFit):
         n_rows = matrix.shape[0]
         if is_sparse(matrix):
             matrix = build_sparse_columns(
-                matrix, self.model._standard_, self.prior.intercept
+                matrix, self.design.standardization, self.prior.intercept
             ).store_by_rows()
         return build_coefficient_problem(
             matrix,
             self.source.codes[:n_rows],
             len(self.classes),
-            self.model._reference_index(),
+            self.design.reference_index,
             self.prior,
             False,
             self.source.counts[:n_rows],
@@ -183,7 +185,7 @@ class NormalApproximationFit(CoefficientFit):
     def normal_posterior(self) -> NormalPosterior:
         """The normal approximation of the posterior."""
         return self.dask_posterior or fit_normal_approximation(
-            self.problem, self.prior.eta, self.model._used_engine.has_bound
+            self.problem, self.prior.eta, self.has_bound
         )
 
     def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
@@ -209,11 +211,17 @@ class NormalApproximationFit(CoefficientFit):
     def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
         """Return means, convergence and lower bound."""
         attributes: dict[str, Any] = {"converged_": self.normal_posterior.converged}
-        if self.model._used_engine.has_bound:
+        if self.has_bound:
             attributes["lower_bound_"] = self.normal_posterior.lower_bound
         if self.dask_posterior is not None:
             attributes["_normal_"] = self.dask_posterior
         return attributes | super().build_attributes(tree, chains)
+
+
+class VariationalFit(NormalApproximationFit):
+    """Fit by method "variational", with a lower bound of the log evidence."""
+
+    has_bound = True
 
 
 class CoefficientSamplingEngine(ChainEngine):
@@ -225,31 +233,26 @@ class CoefficientSamplingEngine(ChainEngine):
     fit_class: type[CoefficientFit] = GibbsFit
 
     def build_job(
-        self, model: "SparseMultinomialLogit", data: TrainingData, prior: Any, run: Run
+        self,
+        model: "SparseMultinomialLogit",
+        design: LogitDesign,
+        data: TrainingData,
+        prior: CoefficientPrior,
+        run: Run,
     ) -> Job:
         """Return the job of a fit by this method."""
         standardised_data = data
         if not is_sparse(data.matrix):
-            standardised_data = data._replace(matrix=model._standard_.varying(data.matrix))
-        chain_fit = model._build_fit(standardised_data, run)
-        return chain_fit.build_job(model._describe_size(len(data.row)))
-
-    def compute_probabilities(
-        self, model: "SparseMultinomialLogit", matrix: np.ndarray
-    ) -> np.ndarray:
-        """Return class probabilities averaged over the draws, (n, K)."""
-        blocks = self.iterate_probabilities(model, matrix)
-        return average_probabilities(blocks, matrix.shape[0], len(model.classes_))
+            standardised_data = data._replace(matrix=design.standardization.varying(data.matrix))
+        return ENGINES[model.method_].fit_class(model, standardised_data, run).build_job("")
 
     def iterate_probabilities(
-        self, model: "SparseMultinomialLogit", matrix: np.ndarray
+        self, model: "SparseMultinomialLogit", predictor: LogitDesign, matrix: np.ndarray
     ) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield blocks of rows and class probabilities (rows, draws, K)."""
         from .posterior_draws import iterate_logit_probabilities
 
-        return iterate_logit_probabilities(
-            model._view, matrix, model._standard_, model._reference_index()
-        )
+        return iterate_logit_probabilities(PosteriorTree(model.posterior_), matrix, predictor)
 
 
 class NormalApproximationEngine(CoefficientSamplingEngine):
@@ -257,12 +260,10 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
     takes_sparse = True
     advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"), "."))
-    approximation: str
-    has_bound: bool
-    fit_class = NormalApproximationFit
 
-    def __init__(self, approximation: str, has_bound: bool) -> None:
-        self.approximation, self.has_bound = approximation, has_bound  # `lower_bound_`
+    def __init__(self, approximation: str, fit_class: type[NormalApproximationFit]) -> None:
+        self.approximation = approximation
+        self.fit_class = fit_class
 
     def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings after a fit, also if it has not converged."""
@@ -282,7 +283,7 @@ class AutomaticEngine(CoefficientSamplingEngine):
 
     def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the method that was chosen."""
-        yield from model._used_engine.list_warnings(model, job)
+        yield from ENGINES[model.method_].list_warnings(model, job)
 
     def list_facts(self, model: "SparseMultinomialLogit") -> Facts:
         """Return (name, text) facts, including the chosen method."""
@@ -297,17 +298,18 @@ class PenalizedMaximumEngine(Engine):
     takes_sparse = True
 
     def build_job(
-        self, model: "SparseMultinomialLogit", data: TrainingData, prior: Any, run: Run
+        self,
+        model: "SparseMultinomialLogit",
+        design: LogitDesign,
+        data: TrainingData,
+        prior: CoefficientPrior,
+        run: Run,
     ) -> Job:
         """Return the job of a fit of the posterior mode."""
         from .posterior_mode import build_maximum_job, build_observed_rows
 
-        return build_maximum_job(
-            model,
-            build_observed_rows(model, data, prior),
-            prior.eta,
-            model._describe_size(len(data.row)),
-        )
+        observed = build_observed_rows(design, data, prior)
+        return build_maximum_job(design.standardization, observed, prior)
 
     def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield a warning if the coefficients have not converged."""
@@ -331,21 +333,21 @@ class PenalizedMaximumEngine(Engine):
         """Return a table of nonzero coefficients, largest first."""
         from .posterior_mode import build_maximum_summary
 
-        return build_maximum_summary(model)
+        return build_maximum_summary(model.scaled_coef_, model._predictor)
 
     def compute_probabilities(
-        self, model: "SparseMultinomialLogit", matrix: np.ndarray
+        self, model: "SparseMultinomialLogit", predictor: LogitDesign, matrix: np.ndarray
     ) -> np.ndarray:
         """Return class probabilities at the posterior mode, (n, K)."""
         from .posterior_mode import predict_at_maximum
 
-        return predict_at_maximum(model, matrix)
+        return predict_at_maximum(model, predictor, matrix)
 
 
 ENGINES: dict[str, Any] = {
     "auto": AutomaticEngine(),
     "polya-gamma": CoefficientSamplingEngine(),
-    "laplace": NormalApproximationEngine("Laplace approximation", False),
-    "variational": NormalApproximationEngine("variational inference", True),
+    "laplace": NormalApproximationEngine("Laplace approximation", NormalApproximationFit),
+    "variational": NormalApproximationEngine("variational inference", VariationalFit),
     "map": PenalizedMaximumEngine(),
 }

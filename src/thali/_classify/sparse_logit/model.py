@@ -1,6 +1,7 @@
 """`SparseMultinomialLogit`, the classifier that users fit."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,8 @@ from thali._object_descriptions import Facts
 from thali._posterior.posterior_interval import INTERVAL
 
 from ..classifier import Classifier
-from ..covariates_and_labels import compute_column_ranges, is_sparse
-from .arguments import choose_standardization, find_reference_class, read_prior
+from ..covariates_and_labels import compute_column_ranges, is_sparse, list_covariate_names
+from .arguments import LogitDesign, choose_standardization, find_reference_class, read_prior
 from .fitting_methods import ENGINES, CoefficientFit
 from .posterior_draws import build_coefficient_table, build_path_table, describe_scale
 from .time_forecast import choose_method, refuse_large_sparse_matrix
@@ -160,7 +161,6 @@ class SparseMultinomialLogit(Classifier):
     ['eta', 'log_likelihood', 'coef[yes, x0]', 'coef[yes, x1]', 'coef[yes, x2]']
     """
 
-    _learned = "coef"
     _ENGINES: ClassVar[Mapping[str, Engine]] = ENGINES
 
     coef_: np.ndarray
@@ -226,22 +226,30 @@ class SparseMultinomialLogit(Classifier):
             refuse_large_sparse_matrix(data.matrix.shape, n_columns, n_classes)
             data = convert_sparse_data(data)
         self._standard_ = choose_standardization(self, data.matrix, prior.intercept, data.counts)
-        return self._engine.build_job(self, data, prior, run)
+        job = self._engine.build_job(self, self._predictor, data, prior, run)
+        return replace(job, data=self._describe_size(len(data.row)))
 
     def _build_fit(self, source: TrainingData, run: Run) -> CoefficientFit:
         """Return the fit of standardised data by the method that was chosen."""
-        return self._used_engine.fit_class(self, source, run)
+        return ENGINES[self.method_].fit_class(self, source, run)
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Return the job of a fit to a Dask array."""
-        from .dask_fit import build_dask_job
+        from .dask_fit import build_dask_job, choose_dask_standardization, scan_rows
 
-        return build_dask_job(self, X, y, sample_weight, run)
+        prior = read_prior(self)
+        scan = scan_rows(self, X, y, sample_weight)
+        self._reference_ = find_reference_class(self)
+        self._standard_ = choose_dask_standardization(self, scan)
+        job = build_dask_job(self, self._predictor, prior, scan, run)
+        return replace(job, data=self._describe_size(sum(scan.rows)))
 
     @property
-    def _used_engine(self) -> Any:
-        """Object that implements the method that the fit used."""
-        return ENGINES[self.method_]
+    def _predictor(self) -> LogitDesign:
+        """Classes and standardised covariates of the fit."""
+        return LogitDesign(
+            self.classes_, self._reference_, self._standard_, list_covariate_names(self)
+        )
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Sequence[np.random.Generator]) -> Any:
         """Sample coefficients from the prior, and class codes (draws, n)."""
@@ -249,19 +257,8 @@ class SparseMultinomialLogit(Classifier):
 
         prior = read_prior(self)
         self._reference_ = find_reference_class(self)
-        standardised_matrix = choose_standardization(self, matrix, prior.intercept).varying(matrix)
-        return sample_prior_predictive(
-            prior,
-            standardised_matrix,
-            self.classes_,
-            self._reference_index(),
-            self._column_names(),
-            rngs,
-        )
-
-    def _reference_index(self) -> int:
-        """Return the index of the reference class of the fit."""
-        return int(np.flatnonzero(self.classes_ == self._reference_)[0])
+        self._standard_ = choose_standardization(self, matrix, prior.intercept)
+        return sample_prior_predictive(prior, self._predictor, matrix, rngs)
 
     def coefficient_path(
         self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None
@@ -302,7 +299,9 @@ class SparseMultinomialLogit(Classifier):
         >>> path["non_zero"].iloc[[0, -1]].tolist()
         [0, 3]
         """
-        return build_path_table(self, X, y, eta, sample_weight)
+        model = type(self)(**self.get_params()).set_params(method="map", prior="laplace")
+        data = model._read_training_data(X, y, sample_weight)
+        return build_path_table(model, data, eta)
 
     @requires(require_draws)
     def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -346,7 +345,7 @@ class SparseMultinomialLogit(Classifier):
         >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
         ['x0', 'x1']
         """
-        return build_coefficient_table(self, delta, ci)
+        return build_coefficient_table(self, self._standard_.varies, delta, ci)
 
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return posterior summaries of scales, log-likelihood and coefficients.
@@ -398,4 +397,4 @@ class SparseMultinomialLogit(Classifier):
 
     def _get_advice(self) -> "Advice":
         """Return the advice for chains that disagree."""
-        return self._used_engine.advice
+        return ENGINES[self.method_].advice

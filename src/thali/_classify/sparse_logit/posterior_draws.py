@@ -13,7 +13,7 @@ from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
 
-from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
+from ..covariates_and_labels import is_sparse, list_covariate_names
 from ..posterior_datasets import (
     build_observed_row_groups,
     convert_class_labels,
@@ -22,7 +22,7 @@ from ..posterior_datasets import (
     write_row_log_likelihood,
 )
 from ..row_weights import is_finite_weight
-from .arguments import choose_standardization, find_reference_class, read_prior
+from .arguments import LogitDesign, choose_standardization, find_reference_class, read_prior
 from .covariate_columns import SparseColumns
 from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
 from .horseshoe_prior import log_coefficient_density
@@ -234,7 +234,7 @@ def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:
 
 
 def iterate_logit_probabilities(
-    posterior: PosteriorTree, matrix: Any, standardization: "Standardization", reference_index: int
+    posterior: PosteriorTree, matrix: Any, design: LogitDesign
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Yield blocks of rows with class probabilities (rows, draws, K)."""
     posterior_draws = posterior.draws
@@ -248,10 +248,10 @@ def iterate_logit_probabilities(
     row_size = n_draws * (n_free_classes + 1)
     for row_slice in iterate_slices(matrix.shape[0], row_size, _BLOCK_PREDICTORS):
         standardised_rows = np.clip(
-            standardization.varying(matrix[row_slice]), -_MAX_STANDARDISED, _MAX_STANDARDISED
+            design.standardization.varying(matrix[row_slice]), -_MAX_STANDARDISED, _MAX_STANDARDISED
         )
         scores = np.zeros((n_draws, n_free_classes + 1, len(standardised_rows)))
-        is_free = np.arange(n_free_classes + 1) != reference_index
+        is_free = np.arange(n_free_classes + 1) != design.reference_index
         scores[:, is_free] = (coefs.reshape(-1, d) @ standardised_rows.T).reshape(
             n_draws, n_free_classes, -1
         )
@@ -296,14 +296,14 @@ def describe_scale(model: "SparseMultinomialLogit") -> str:
 
 
 def build_coefficient_table(
-    model: "SparseMultinomialLogit", delta: float | None, ci: float
+    model: "SparseMultinomialLogit", is_varying: np.ndarray, delta: float | None, ci: float
 ) -> "pandas.DataFrame":
     """Return means, intervals and signs of the coefficients as a table."""
     from thali._exportable_table import Table
 
     if not is_finite_weight(delta):
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
-    coefs = model._view.draws["coef"]
+    coefs = PosteriorTree(model.posterior_).draws["coef"]
     draws = coefs.to_numpy().reshape(-1, coefs.shape[2] * coefs.shape[3])
     low, high = compute_interval(draws, ci)
     columns_by_name = {
@@ -316,7 +316,7 @@ def build_coefficient_table(
         "probability": (np.abs(draws) > delta).mean(axis=0),
         "positive": (draws > 0.0).mean(axis=0),
         "excludes_0": (low > 0.0) | (high < 0.0),
-        "original": model.coef_[:, model._standard_.varies].ravel(),
+        "original": model.coef_[:, is_varying].ravel(),
     }
     frame = Table(columns_by_name)
     scale_text = describe_scale(model)
@@ -329,20 +329,16 @@ def build_coefficient_table(
 
 
 def build_path_table(
-    model: Any, X: Any, y: Any, eta: Any, sample_weight: Any
+    model: "SparseMultinomialLogit", data: "TrainingData", eta: Any
 ) -> "pandas.DataFrame":
-    """Return the table of method `coefficient_path`, from a copy of the model."""
-    model = type(model)(**(model.get_params() | {"method": "map", "prior": "laplace"}))
-    data = model._read_training_data(X, y, sample_weight)
+    """Return the table of method `coefficient_path`; the model's method is "map"."""
     prior = read_prior(model)
-    model._standard_ = choose_standardization(model, data.matrix, prior.intercept, data.counts)
-    model._reference_ = find_reference_class(model)
-    table = compute_coefficient_path(
-        build_observed_rows(model, data, prior),
-        list_varying_columns(model),
-        list_non_reference_classes(model),
-        eta,
+    standardization = choose_standardization(model, data.matrix, prior.intercept, data.counts)
+    design = LogitDesign(
+        model.classes_, find_reference_class(model), standardization, list_covariate_names(model)
     )
+    observed = build_observed_rows(design, data, prior)
+    table = compute_coefficient_path(observed, design.columns, design.free_labels, eta)
     table.attrs["scale"] = describe_scale(model)
     return table
 
@@ -352,15 +348,14 @@ def build_path_table(
 
 def sample_prior_predictive(
     prior: CoefficientPrior,
+    design: LogitDesign,
     matrix: np.ndarray,
-    classes: np.ndarray,
-    reference_index: int,
-    columns: Sequence[str],
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """Sample coefficients and labels from the prior, once per generator."""
+    matrix = design.standardization.varying(matrix)
     d = matrix.shape[1]
-    is_free = np.arange(len(classes)) != reference_index
+    is_free = np.arange(len(design.classes)) != design.reference_index
     sample_coefficients = _sample_laplace_coefficients
     if prior.is_horseshoe:
         sample_coefficients = _sample_horseshoe_coefficients
@@ -369,7 +364,7 @@ def sample_prior_predictive(
     code_draws = []
     log_likelihoods = []
     for rng in rngs:
-        coef = np.zeros((len(classes), d + 1))
+        coef = np.zeros((len(is_free), d + 1))
         scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
         if prior.intercept:
             coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
@@ -378,7 +373,7 @@ def sample_prior_predictive(
         coefs.append(coef[is_free])
         code_draws.append(row_codes)
         log_likelihoods.append(log_likelihood)
-    free_labels = convert_class_labels(classes)[is_free]
+    free_labels = convert_class_labels(design.classes)[is_free]
     scales = {
         name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
     }
@@ -387,7 +382,7 @@ def sample_prior_predictive(
         scales,
         np.array([log_likelihoods]),
         free_labels,
-        columns,
+        design.names,
         prior.intercept,
     )
     return dataset, np.array(code_draws)

@@ -26,7 +26,7 @@ from thali._inference.numerics.weight_shares import softmax
 from thali._model.base import Job
 from thali.errors import DataError
 
-from ..covariates_and_labels import is_sparse, list_non_reference_classes, list_varying_columns
+from ..covariates_and_labels import is_sparse
 from ..posterior_datasets import list_nonzero_cells
 from .covariate_columns import (
     BlockColumns,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from thali._data.classification_data import TrainingData
 
     from ..covariates_and_labels import Standardization
-    from .arguments import CoefficientPrior
+    from .arguments import CoefficientPrior, LogitDesign
     from .model import SparseMultinomialLogit
 
 TOLERANCE = 1e-9  # of a slope, per unit of weight
@@ -280,47 +280,46 @@ SMALLEST_ETA_SHARE = 1e-4
 
 
 def build_observed_rows(
-    model: "SparseMultinomialLogit", data: "TrainingData", prior: "CoefficientPrior"
+    design: "LogitDesign", data: "TrainingData", prior: "CoefficientPrior"
 ) -> "ObservedRows":
     """Return covariates and prior for a fit of the posterior mode."""
     from .covariate_columns import DenseColumns, build_sparse_columns
 
-    standardization = model._standard_
     if is_sparse(data.matrix):
-        columns: Any = build_sparse_columns(data.matrix, standardization, prior.intercept)
+        columns: Any = build_sparse_columns(data.matrix, design.standardization, prior.intercept)
     else:
-        columns = DenseColumns(standardization.varying(data.matrix), prior.intercept)
-    return observe_classes(model, columns, data.codes, data.counts)
+        columns = DenseColumns(design.standardization.varying(data.matrix), prior.intercept)
+    return observe_classes(design, columns, data.codes, data.counts)
 
 
 def observe_classes(
-    model: "SparseMultinomialLogit",
+    design: "LogitDesign",
     columns: DenseColumns | SparseColumns | BlockColumns,
     codes: np.ndarray,
     counts: np.ndarray,
 ) -> "ObservedRows":
     """Return rows with the given columns and class codes, for a fit at the mode."""
-    free_classes = np.flatnonzero(np.arange(len(model.classes_)) != model._reference_index())
+    free_classes = np.flatnonzero(np.arange(len(design.classes)) != design.reference_index)
     is_class = (codes[:, None] == free_classes).astype(float)
-    return ObservedRows(columns, is_class, counts, int(model._standard_.varies.sum()))
+    return ObservedRows(columns, is_class, counts, len(design.columns))
 
 
 def build_maximum_job(
-    model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size_text: str
+    standardization: "Standardization", observed: "ObservedRows", prior: Any
 ) -> Job:
     """Return the job that fits the posterior mode."""
 
     def fit_mode() -> dict[str, Any]:
         """Maximise the posterior; return the fitted attributes."""
-        mode = maximise_posterior(observed, eta)
+        mode = maximise_posterior(observed, prior.eta)
         scaled_coef = mode.coef[:, : observed.n_penalised]
         intercepts_at_mean = np.zeros(len(scaled_coef))
-        if model.fit_intercept:
+        if prior.intercept:
             intercepts_at_mean = mode.coef[:, -1]
         return {
             "scaled_coef_": scaled_coef,
             "scaled_intercept_": intercepts_at_mean,
-            **convert_to_original_units(scaled_coef, intercepts_at_mean, model._standard_),
+            **convert_to_original_units(scaled_coef, intercepts_at_mean, standardization),
             "log_likelihood_": mode.log_likelihood,
             "objective_": mode.objective,
             "n_iter_": mode.n_iter,
@@ -328,7 +327,7 @@ def build_maximum_job(
             "converged_": mode.converged,
         }
 
-    return Job(fit_mode, data=size_text)
+    return Job(fit_mode)
 
 
 def convert_to_original_units(
@@ -344,26 +343,25 @@ def convert_to_original_units(
 
 
 def predict_at_maximum(
-    model: "SparseMultinomialLogit", matrix: "np.ndarray | csc_array"
+    model: "SparseMultinomialLogit", design: "LogitDesign", matrix: "np.ndarray | csc_array"
 ) -> np.ndarray:
     """Return class probabilities at the posterior mode, shape (n, K)."""
     if is_sparse(matrix):
         predictors = matrix @ model.coef_.T + model.intercept_
     else:
         predictors = (
-            model._standard_.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
+            design.standardization.varying(matrix) @ model.scaled_coef_.T + model.scaled_intercept_
         )
-    predictors = np.insert(predictors, model._reference_index(), 0.0, axis=1)
+    predictors = np.insert(predictors, design.reference_index, 0.0, axis=1)
     return softmax(predictors)
 
 
-def build_maximum_summary(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
+def build_maximum_summary(coef: np.ndarray, design: "LogitDesign") -> "pandas.DataFrame":
     """Return a table of nonzero coefficients, largest first."""
     from thali._exportable_table import Table
 
-    coef = model.scaled_coef_
-    column_names = list_varying_columns(model)
-    classes = list_non_reference_classes(model)
+    column_names = design.columns
+    classes = design.free_labels
     nonzero_cells = list_nonzero_cells(coef)
     return Table(
         {"mean": [coef[cell] for cell in nonzero_cells]},

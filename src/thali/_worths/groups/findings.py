@@ -20,6 +20,7 @@ from thali._model.finding import ON_SCREEN, STATISTICS, Finding, FindingMaker, T
 from thali._model.finding_settings import AnswerSettings
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_probability
+from thali._posterior.posterior_tree import Posterior
 
 from .. import findings as of_one
 from ..latent_classes.findings import join_rank_tables, report_stacked_worths
@@ -60,7 +61,7 @@ def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Fi
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the ranks of the options in each group of respondents."""
-    posterior = model._view
+    posterior = Posterior(model.posterior_)
     group_models = {name: model.of_group(name) for name in posterior.groups}
     tables: dict[str, Any] = {
         name: group_model.ranks(every_rank=True, ci=settings.ci)
@@ -114,14 +115,14 @@ def _describe_difference(key: str, difference: dict[str, Any]) -> str:
 @finding("worths", "Worths by group", ON_SCREEN)
 def report_group_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Report the log worths of all options in each group."""
-    models = {name: model.of_group(name) for name in model._view.groups}
+    models = {name: model.of_group(name) for name in Posterior(model.posterior_).groups}
     return report_stacked_worths("group", models, ENGLISH["worths"], settings)
 
 
 @finding("group_differences", "Differences between groups")
 def report_differences(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
     """Report differences of log worths between groups."""
-    if not 1 < len(model._view.groups) <= MAX_GROUPS:
+    if not 1 < len(Posterior(model.posterior_).groups) <= MAX_GROUPS:
         return None
     table = model.group_differences(settings.ci)
     return Finding(title=ENGLISH["differences"], table=table)
@@ -142,7 +143,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and groups."""
-    groups = model._view.groups
+    groups = Posterior(model.posterior_).groups
     return (
         *of_one.describe_choice_rules(model.of_group(groups[0])),
         phrase(ENGLISH, f"methods.{model.people.weights}", number=len(groups)),
@@ -151,7 +152,7 @@ def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 MAKERS = (
     make_question_maker(
-        lambda model: phrase(ENGLISH, "asked", names=list_names(model._view.groups))
+        lambda model: phrase(ENGLISH, "asked", names=list_names(Posterior(model.posterior_).groups))
     ),
     report_group_ranks,
     report_group_worths,

@@ -1,13 +1,15 @@
 """The method that fits worths of latent classes by Markov chains."""
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali.errors import ArgumentError
 
-from ..people.estimation_method import IndividualsEngine, RespondentFit
+from ..people.estimation_method import IndividualResults, IndividualsEngine, RespondentFit
+from ..people.respondent_draws import RespondentDraws
 from ..population_posterior import WorthProblem
 from ..posterior_density import TIE_SD
 from ..spread_prior import draw_log_spread
@@ -66,53 +68,50 @@ class WorthClassFit(RespondentFit):
         return add_class_order(tree)
 
 
-class ClassesEngine(IndividualsEngine):
-    """Fits worths of latent classes by chains; predictions for new respondents."""
+class ClassResults(IndividualResults):
+    """Results of a fit of latent classes; predictions are for new respondents."""
 
-    findings = "thali._worths.latent_classes.findings"
-    problem_class = WorthClassProblem
-    fit_class = WorthClassFit
-    read_respondents = staticmethod(read_respondent_draws)
-    draw_record = staticmethod(sample_class_record)
+    @cached_property
+    def class_draws(self) -> WorthClassDraws:
+        """Draws of class sizes, worths and memberships."""
+        return read_class_draws(self.posterior)
 
-    def get_class_draws(self, model: "BradleyTerryLuce") -> WorthClassDraws:
-        """Return draws of class sizes, worths and memberships, read once per fit."""
-        return model._compute_once("classes", lambda: read_class_draws(model._view))
+    @cached_property
+    def respondent_draws(self) -> RespondentDraws:
+        """Draws of all respondents' worths, those of their classes."""
+        return read_respondent_draws(self.posterior)
 
-    def build_results(self, model: "BradleyTerryLuce") -> WorthClasses:
+    @cached_property
+    def prediction_draws(self) -> WorthDraws:
+        """Draws of new respondents, over which predictions are averaged."""
+        return draw_new_respondents(self.draws, self.class_draws)
+
+    def describe_respondents(self, model: "BradleyTerryLuce") -> WorthClasses:
         """Return the results about respondents and their latent classes."""
         return WorthClasses(model)
 
-    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return draws of new respondents, over which predictions are averaged."""
-        return draw_new_respondents(self.get_draws(model), self.get_class_draws(model))
-
-    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
+    def get_quantities(self) -> Quantities:
         """Return draws of the summary rows, by name."""
-        posterior = model._view
-        draws = posterior.draws
+        draws = self.posterior.draws
         spread_names = [
             name for name in ("spread_of_respondents", "spread_of_classes") if name in draws
         ]
         quantities = {name: draws[name].values for name in spread_names}
         return (
             quantities
-            | list_label_free_quantities(posterior)
-            | self.get_draws(model).get_quantities(None)
+            | list_label_free_quantities(self.posterior)
+            | self.draws.get_quantities(None)
         )
 
-    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
+    def log_predictive(self, choices: Any) -> "pandas.Series":
         """Return log predictive probability of each new respondent's choices, over classes."""
-        class_worths, log_weights = stack_classes(
-            self.get_draws(model), self.get_class_draws(model)
-        )
+        class_worths, log_weights = stack_classes(self.draws, self.class_draws)
         return class_worths.log_predictive(choices, log_weights)
 
-    def select_class(self, model: "BradleyTerryLuce", class_number: int) -> tuple[Any, WorthDraws]:
+    def select_class(self, problem: WorthProblem, class_number: int) -> tuple[Any, WorthDraws]:
         """Return data of a class's probable members, and the draws of its worths."""
-        problem: WorthProblem = model._build_problem(model._get_fit_data())
         questions = problem.single_data.questions(problem.has_ties)
-        is_member = membership_probabilities(model._view).argmax(axis=1) == class_number - 1
+        is_member = membership_probabilities(self.posterior).argmax(axis=1) == class_number - 1
         if not is_member.any():
             raise ArgumentError(
                 f"Class {class_number} is not the most probable class of any respondent, so it has"
@@ -120,10 +119,20 @@ class ClassesEngine(IndividualsEngine):
             )
         member_times = questions.given.times * is_member[questions.given.respondent]
         answer_counts = np.bincount(questions.given.answer, member_times, len(questions.counts))
-        class_worths = self.get_class_draws(model).worths[:, class_number - 1]
-        return problem.single_data.with_answers(answer_counts), self.get_draws(model)._replace(
+        class_worths = self.class_draws.worths[:, class_number - 1]
+        return problem.single_data.with_answers(answer_counts), self.draws._replace(
             log_worths=class_worths
         )
+
+
+class ClassesEngine(IndividualsEngine):
+    """Fits worths of latent classes by chains."""
+
+    findings = "thali._worths.latent_classes.findings"
+    problem_class = WorthClassProblem
+    fit_class = WorthClassFit
+    results_class = ClassResults
+    draw_record = staticmethod(sample_class_record)
 
 
 CLASSES = ClassesEngine()

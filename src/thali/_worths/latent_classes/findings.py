@@ -27,6 +27,7 @@ from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import describe_interval
+from thali._posterior.posterior_tree import Posterior
 
 from .. import findings as of_one
 from .respondent_results import membership_probabilities
@@ -134,7 +135,7 @@ def latent_classes(model: Any, settings: AnswerSettings) -> Finding:
 
 def list_occupied_class_models(model: Any) -> dict[int, Any]:
     """Return the models of classes that are some respondent's most probable, by number."""
-    class_of_respondent = membership_probabilities(model._view).argmax(axis=1)
+    class_of_respondent = membership_probabilities(Posterior(model.posterior_)).argmax(axis=1)
     return {
         class_index + 1: model.respondents.of_class(class_index + 1)
         for class_index in sorted(set(class_of_respondent.tolist()))

@@ -1,6 +1,7 @@
 """The method that fits individual worths of respondents by Markov chains."""
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_tree import Posterior
 
-from ..estimation_methods import LaplaceEngine, WorthFit, read_worth_draws
+from ..estimation_methods import LaplaceEngine, WorthFit, WorthResults
 from ..simulation import build_prior_sample
 from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
 from .individual_posterior import PeopleProblem
@@ -54,6 +55,83 @@ class RespondentFit(WorthFit):
         return self.problem.build_tree_from_records(records, self.describe_run())
 
 
+class IndividualResults(WorthResults):
+    """Results of a fit of individual worths that are computed from its draws."""
+
+    @cached_property
+    def respondent_draws(self) -> RespondentDraws:
+        """Draws of all respondents' worths."""
+        return read_respondent_draws(self.posterior)
+
+    @cached_property
+    def prediction_draws(self) -> WorthDraws:
+        """Draws of new respondents, over which predictions are averaged."""
+        return draw_new_respondents(self.draws, self.respondent_draws)
+
+    def describe_respondents(self, model: "BradleyTerryLuce") -> Any:
+        """Return the results about respondents with individual worths."""
+        from .respondent_results import WorthRespondents
+
+        return WorthRespondents(model, self.draws, self.respondent_draws)
+
+    def draw_new_respondents(self, respondent: Mapping[str, Any]) -> WorthDraws:
+        """Draw worths of new respondents with these covariates."""
+        covariates = self.respondent_draws.covariates
+        if covariates is None:
+            raise no_covariates_error()
+        x = covariates.encode_respondent(respondent)
+        return draw_new_respondents(self.draws, self.respondent_draws, x)
+
+    def get_quantities(self) -> Quantities:
+        """Return draws of the summary rows, by name."""
+        posterior = self.posterior
+        labels = posterior.labels
+        quantities = {"spread_of_respondents": posterior.draws["spread_of_respondents"].values}
+        covariates = self.respondent_draws.covariates
+        if covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
+            effects = self.respondent_draws.effects
+            for r, covariate_name in enumerate(covariates.names):
+                for i, label in enumerate(labels):
+                    quantity_name = f"respondent_effect[{covariate_name}, {label}]"
+                    quantities[quantity_name] = effects[:, r, i].reshape(posterior.shape)
+        return quantities | self.draws.get_quantities(None)
+
+    def build_scores_table(
+        self, scale: "ScoreScale", by: Any, random_seed: RandomSeed, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of mean scores over respondents, or by group of `by`."""
+        return tabulate_group_scores(
+            self.respondent_draws, self.posterior.labels, scale, by, random_seed, ci
+        )
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return log predictive probability of each new respondent's choices."""
+        return estimate_log_predictive(self.draws, self.respondent_draws, choices)
+
+    def check_replicates(
+        self, data: "PairedComparisons | Choices", random_seed: RandomSeed, ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of observed answers against each respondent's replicates."""
+        return check_respondents(self.draws, self.respondent_draws, data, random_seed, ci)
+
+    def tabulate_predictions(
+        self, data: "PairedComparisons | Choices", ci: float
+    ) -> "pandas.DataFrame":
+        """Return a table of observed and predicted proportions."""
+        return predict_respondents(self.draws, self.respondent_draws, data, ci)
+
+    def simulate_data(
+        self, problem: PeopleProblem, rng: np.random.Generator
+    ) -> dict[str, np.ndarray]:
+        """Simulate all respondents' answers at every draw of a fit."""
+        answer_counts = simulate_answers(problem, self.draws, self.respondent_draws, rng).counts
+        observed_variables = observe_counts(problem, answer_counts)
+        return {
+            name: arrays.reshape(*self.posterior.shape, -1)
+            for name, arrays in observed_variables.items()
+        }
+
+
 class IndividualsEngine(LaplaceEngine):
     """Fits individual worths and their population by chains."""
 
@@ -63,90 +141,8 @@ class IndividualsEngine(LaplaceEngine):
     findings = "thali._worths.people.findings"
     problem_class = PeopleProblem
     fit_class: type[WorthFit] = RespondentFit
-    read_respondents = staticmethod(read_respondent_draws)
+    results_class = IndividualResults
     draw_record = staticmethod(sample_people_record)
-
-    def get_respondent_draws(self, model: "BradleyTerryLuce") -> RespondentDraws:
-        """Return the draws of all respondents' worths."""
-        return model._compute_once("respondents", lambda: self.read_respondents(model._view))
-
-    def build_results(self, model: "BradleyTerryLuce") -> Any:
-        """Return the results about respondents with individual worths."""
-        from .respondent_results import WorthRespondents
-
-        return WorthRespondents(model, self.get_respondent_draws(model))
-
-    def build_prediction_draws(self, model: "BradleyTerryLuce") -> WorthDraws:
-        """Return draws of new respondents, over which predictions are averaged."""
-        return draw_new_respondents(self.get_draws(model), self.get_respondent_draws(model))
-
-    def draw_new_respondents(
-        self, model: "BradleyTerryLuce", respondent: Mapping[str, Any]
-    ) -> WorthDraws:
-        """Draw worths of new respondents with these covariates."""
-        respondent_draws = self.get_respondent_draws(model)
-        if respondent_draws.covariates is None:
-            raise no_covariates_error()
-        x = respondent_draws.covariates.encode_respondent(respondent)
-        return draw_new_respondents(self.get_draws(model), respondent_draws, x)
-
-    def get_quantities(self, model: "BradleyTerryLuce") -> Quantities:
-        """Return draws of the summary rows, by name."""
-        view = model._view
-        labels = view.labels
-        quantities = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
-        respondent_draws = self.get_respondent_draws(model)
-        if respondent_draws.covariates is not None and len(labels) <= MAX_SUMMARY_OPTIONS:
-            effects = respondent_draws.effects
-            for r, covariate_name in enumerate(respondent_draws.covariates.names):
-                for i, label in enumerate(labels):
-                    quantity_name = f"respondent_effect[{covariate_name}, {label}]"
-                    quantities[quantity_name] = effects[:, r, i].reshape(view.shape)
-        return quantities | self.get_draws(model).get_quantities(None)
-
-    def build_scores_table(
-        self,
-        model: "BradleyTerryLuce",
-        scale: "ScoreScale",
-        by: Any,
-        random_seed: RandomSeed,
-        ci: float,
-    ) -> "pandas.DataFrame":
-        """Return a table of mean scores over respondents, or by group of `by`."""
-        return tabulate_group_scores(
-            self.get_respondent_draws(model),
-            model._view.labels,
-            scale,
-            by,
-            random_seed,
-            ci,
-        )
-
-    def log_predictive(self, model: "BradleyTerryLuce", choices: Any) -> "pandas.Series":
-        """Return log predictive probability of each new respondent's choices."""
-        return estimate_log_predictive(
-            self.get_draws(model), self.get_respondent_draws(model), choices
-        )
-
-    def check_replicates(
-        self,
-        model: "BradleyTerryLuce",
-        data: "PairedComparisons | Choices",
-        random_seed: RandomSeed,
-        ci: float,
-    ) -> "pandas.DataFrame":
-        """Return a table of observed answers against each respondent's replicates."""
-        return check_respondents(
-            self.get_draws(model), self.get_respondent_draws(model), data, random_seed, ci
-        )
-
-    def tabulate_predictions(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", ci: float
-    ) -> "pandas.DataFrame":
-        """Return a table of observed and predicted proportions."""
-        return predict_respondents(
-            self.get_draws(model), self.get_respondent_draws(model), data, ci
-        )
 
     def sample_prior(
         self, problem: PeopleProblem, rngs: Sequence[np.random.Generator]
@@ -154,25 +150,11 @@ class IndividualsEngine(LaplaceEngine):
         """Sample worths from the prior and data given them, once per generator."""
         record = self.draw_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
-        worths = read_worth_draws(posterior)
-        respondents = self.read_respondents(posterior)
-        simulation = simulate_answers(problem, worths, respondents, rngs[0])
+        results = self.results_class(posterior)
+        simulation = simulate_answers(problem, results.draws, results.respondent_draws, rngs[0])
         simulated = observe_counts(problem, simulation.counts)
         empty_data = [None] * len(rngs)
         return build_prior_sample(posterior, simulation.log_likelihood, simulated, empty_data)
-
-    def simulate_data(
-        self, model: "BradleyTerryLuce", problem: PeopleProblem, rng: np.random.Generator
-    ) -> dict[str, np.ndarray]:
-        """Simulate all respondents' answers at every draw of a fit."""
-        view = model._view
-        answer_counts = simulate_answers(
-            problem, self.get_draws(model), self.get_respondent_draws(model), rng
-        ).counts
-        observed_variables = observe_counts(problem, answer_counts)
-        return {
-            name: arrays.reshape(*view.shape, -1) for name, arrays in observed_variables.items()
-        }
 
 
 INDIVIDUALS = IndividualsEngine()

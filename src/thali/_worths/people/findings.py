@@ -36,8 +36,9 @@ from thali._model.segment_findings import (
 )
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number, format_percent, format_probability
-from thali._people.respondent_columns import RespondentCovariates
+from thali._people.respondent_columns import RespondentCovariates, read_stored_covariates
 from thali._posterior.posterior_interval import describe_interval
+from thali._posterior.posterior_tree import Posterior
 from thali.errors import InPython, Message
 
 from .. import findings as of_one
@@ -222,7 +223,7 @@ def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     individuals_finding = _build_individuals_finding(
         table, mean_scores, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
     )
-    has_ties = model._draws.nu is not None
+    has_ties = Posterior(model.posterior_).tie is not None
     answers = model._get_fit_data().questions(has_ties).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
     if n_single:
@@ -246,7 +247,7 @@ def report_individual_scores(model: Any, settings: AnswerSettings) -> Finding:
 @finding("reach", "Reach (TURF)", ON_SCREEN)
 def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report the sets of options that reach most respondents (TURF)."""
-    if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
+    if Posterior(model.posterior_).n_options - (settings.none is not None) <= REACH_SIZE:
         return None
     table = model.respondents.reach(
         REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci
@@ -287,7 +288,7 @@ def report_reach(model: Any, settings: AnswerSettings) -> Finding | None:
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def report_respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report effects of respondents' columns on their worths."""
-    covariates = model._engine.get_respondent_draws(model).covariates
+    covariates = read_stored_covariates(Posterior(model.posterior_).fixed)
     if covariates is None:
         return None
     return _build_effects_finding(
@@ -300,7 +301,7 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
     """Report spread, lapse and other parameters of no single respondent."""
     spread = format_row(model.summary(settings.ci), "spread_of_respondents")
     notes = [phrase(ENGLISH, "spread", value=spread)]
-    n_respondents = len(model._view.respondents)
+    n_respondents = len(Posterior(model.posterior_).respondents)
     if n_respondents < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=n_respondents))
     shared_finding = of_one.report_parameters(model, settings)
@@ -310,18 +311,18 @@ def report_parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Fi
 
 def describe_model(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """Return methods sentences about choices and individual worths."""
-    respondent_draws = model._engine.get_respondent_draws(model)
+    posterior = Posterior(model.posterior_)
     covariate_clause = ""
-    covariates = respondent_draws.covariates
+    covariates = read_stored_covariates(posterior.fixed)
     if covariates is not None:
         covariate_clause = phrase(ENGLISH, "methods.by", columns=list_names(covariates.sources))
     directions = ""
-    if respondent_draws.loadings.shape[1] > 0:
+    if "loading" in posterior.draws:
         directions = ENGLISH["methods.directions"]
     return (
         *of_one.describe_choice_rules(model),
         phrase(ENGLISH, "methods", by=covariate_clause, directions=directions),
-        *describe_dependence(model._view.dependence),
+        *describe_dependence(posterior.dependence),
         describe_segmentation("each respondent's preference for an option over the others"),
         phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
     )

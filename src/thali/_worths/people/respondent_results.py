@@ -8,6 +8,7 @@ from thali._people.turf_reach import tabulate_best_sets
 from thali._posterior.posterior_interval import INTERVAL
 
 from ..density_from_data import keep_single_choices
+from ..worth_draws import WorthDraws
 from .respondent_draws import RespondentDraws
 from .respondent_fit import measure_fit
 from .respondent_tables import (
@@ -32,10 +33,13 @@ class WorthRespondents(RespondentResults, SegmentResults):
     `BradleyTerryLuce.respondents`, after a fit with ``people=Individuals()``.
     """
 
-    def __init__(self, model: "BradleyTerryLuce", respondent_draws: RespondentDraws) -> None:
+    def __init__(
+        self, model: "BradleyTerryLuce", draws: WorthDraws, respondent_draws: RespondentDraws
+    ) -> None:
         super().__init__(model)
+        self._draws = draws
         self._respondent_draws = respondent_draws
-        self._labels = model._draws.labels
+        self._labels = draws.labels
 
     def individuals(self, wide: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the scores of each respondent, from 0 to 100; those of a respondent sum to 100.
@@ -75,18 +79,16 @@ class WorthRespondents(RespondentResults, SegmentResults):
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability
         scale, and the fit statistic.
         """
-        model = self._model
-        respondent_draws = self._respondent_draws
-        labels = self._labels
-        table = tabulate_respondent_scores(respondent_draws, labels, model._build_score_scale(), ci)
+        table = tabulate_respondent_scores(
+            self._respondent_draws, self._labels, self._model._build_score_scale(), ci
+        )
         if not wide:
             return table
-        data = keep_single_choices(model._get_fit_data())
-        draws = model._draws
-        respondent_fit = model._compute_once(
-            "fit_of_respondents", lambda: measure_fit(draws, respondent_draws, data)
+        data = keep_single_choices(self._model._get_fit_data())
+        respondent_fit = self._model._compute_once(
+            "fit_of_respondents", lambda: measure_fit(self._draws, self._respondent_draws, data)
         )
-        return pivot_scores(table, respondent_fit, labels)
+        return pivot_scores(table, respondent_fit, self._labels)
 
     def effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the effect on log worths of a unit of each column of `Individuals(by=...)`.
