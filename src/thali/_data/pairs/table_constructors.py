@@ -9,6 +9,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
+from ..base_classes import build_from_fields
 from ..column_readers import (
     Cells,
     check_columns,
@@ -177,7 +178,7 @@ def read_list(
         row_dates,
     )
     knows_order = columns.in_order and has_two_counts
-    data = cls._from_fields(*build_fields(option_labels, rows, knows_order))
+    data = build_from_fields(cls, *build_fields(option_labels, rows, knows_order))
     warn_each(
         find_similar_labels(data.labels),
         find_total_labels(data.labels),
@@ -269,7 +270,7 @@ def from_pairs(
         winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]"
     )
     rows = ComparisonRows(winner, loser, np.stack([ones, 0.0 * ones, 0.0 * ones]))
-    data = cls._from_fields(*build_fields(option_labels, rows))
+    data = build_from_fields(cls, *build_fields(option_labels, rows))
     warn_each(find_similar_labels(data.labels))
     return data
 
@@ -560,7 +561,9 @@ def build_comparisons(
     cls: "type[PairedComparisons]", outcomes: TrialOutcomes
 ) -> "tuple[PairedComparisons, str]":
     """Build comparisons from decoded outcomes; also return how they were read."""
-    data = cls._from_fields(*build_fields(outcomes.labels, outcomes.rows, outcomes.knows_order))
+    data = build_from_fields(
+        cls, *build_fields(outcomes.labels, outcomes.rows, outcomes.knows_order)
+    )
     warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
     return data, outcomes.how
 
