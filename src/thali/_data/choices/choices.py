@@ -284,7 +284,6 @@ class Choices(Judged):
     from_wide: Final = classmethod(table_constructors.from_wide)
     from_rankings: Final = classmethod(table_constructors.from_rankings)
     from_best_worst: Final = classmethod(table_constructors.from_best_worst)
-    _of_rankings = classmethod(table_constructors.read_rankings)
     by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = (
         data_subsets.by_respondent
     )

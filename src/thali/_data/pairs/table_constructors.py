@@ -20,6 +20,7 @@ from ..column_readers import (
     read_counts,
 )
 from ..column_roles import column_names, has_numbers, refuse_ambiguous
+from ..number_checks import are_integers
 from ..respondent_answers import read_respondents
 from ..square_reader import describe_cell
 from ..suspicious_data import (
@@ -568,6 +569,13 @@ def build_comparisons(
     return data, outcomes.how
 
 
+def convert_counts(data: "PairedComparisons", counts: np.ndarray) -> Any:
+    """Convert counts to integers if all counts of the data are."""
+    if all(map(are_integers, (data.wins, data.losses, data.tied))):
+        return counts.astype(np.int64)
+    return counts
+
+
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     """Return a long table with columns chosen, rejected, count and, if any, ties.
 
@@ -599,10 +607,10 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "chosen": pd.Categorical.from_codes(chosen_index[is_shown], categories),
         "rejected": pd.Categorical.from_codes(rejected_index[is_shown], categories),
-        "count": data._convert_counts(choice_counts[is_shown]),
+        "count": convert_counts(data, choice_counts[is_shown]),
     }
     if tie_counts.any():
-        table["ties"] = data._convert_counts(tie_counts[is_shown])
+        table["ties"] = convert_counts(data, tie_counts[is_shown])
     return pd.DataFrame(table)
 
 
@@ -629,7 +637,7 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "a": labels[data.first],
         "b": labels[data.second],
-        "n": data._convert_counts(n_compared),
+        "n": convert_counts(data, n_compared),
         "proportion": data.wins / n_compared,
     }
     if data.tied.any():
