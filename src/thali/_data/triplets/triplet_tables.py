@@ -116,10 +116,8 @@ def build_triplet_fields(
 def _sum_questions(
     n: int, parts: Iterable[TripletQuestions]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
-    """Sum the answers to equal sets of pairs; sets with fewer pairs first.
-
-    Return (start, first, second, counts), and the position of each answer, by part.
-    """
+    """Sum answers to equal sets, fewest pairs first; also return each answer's position."""
+    # the sums are (start, first, second, counts); positions are by part
     set_sizes = []
     pair_keys = []
     answer_counts = []
