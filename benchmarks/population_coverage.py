@@ -28,6 +28,7 @@ from thali._aspects.maximum_likelihood.feature_likelihoods import (
     build_feature_problem,
     find_weight_mode,
 )
+from thali._data.base_classes import build_from_fields
 from thali._data.respondent_answers import Answers
 from thali._posterior.respondent_dependence import POWER
 
@@ -91,9 +92,10 @@ class Study:
             for array in (who.astype(np.int32), place.astype(np.int32), wins, times - wins)
         ]
         names = tuple(f"p{number}" for number in range(self.people))
-        answers = Answers._from_fields(names, None, *each, 0.0 * wins)
+        answers = build_from_fields(Answers, names, None, *each, 0.0 * wins)
         labels = tuple(f"o{number}" for number in range(self.options))
-        return th.PairedComparisons._from_fields(
+        return build_from_fields(
+            th.PairedComparisons,
             labels,
             first[compared],
             second[compared],
@@ -114,7 +116,8 @@ class Study:
         worth = self.worths(np.random.default_rng(0), 20_000)
         p = (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
         labels, none = tuple(f"o{number}" for number in range(self.options)), np.zeros(len(first))
-        data = th.PairedComparisons._from_fields(
+        data = build_from_fields(
+            th.PairedComparisons,
             labels,
             first,
             second,

@@ -14,6 +14,7 @@ from helpers.sentences import refused
 from scipy.optimize import minimize
 
 import thali as th
+from thali._data.base_classes import build_from_fields
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive
 
@@ -93,7 +94,8 @@ def of_people(data, settings):
         share = (data.judgements / judges)[rows]
         sigma = Additive(settings.get("sigma")).fixed_sigma(data)
         found.append(
-            th.Similarities._from_fields(
+            build_from_fields(
+                th.Similarities,
                 part.labels,
                 part.first,
                 part.second,

@@ -10,6 +10,7 @@ from helpers.pages import notebook
 
 import thali as th
 from thali import PairedComparisons
+from thali._data.base_classes import copy_with_fields
 from thali.errors import DataError
 
 LABELS = ["tea", "milk", "rum", "ale"]
@@ -159,4 +160,4 @@ def test_comparisons_between_dates_are_those_of_the_filtered_table():
     rows = draw_trials()
     filtered = read_dated_trials(rows[rows["day"] > "2024-01-15"])
     selected = read_dated_trials(rows).between("2024-01-15")
-    assert selected == filtered._copy_with_fields(forward=None)
+    assert selected == copy_with_fields(filtered, forward=None)

@@ -6,6 +6,7 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
+from thali._data.base_classes import copy_with_fields
 from thali._reading.layout_recognition import read_data
 from thali.errors import DataError
 
@@ -109,7 +110,7 @@ def test_numbered_options_have_the_labels_of_a_list(tmp_path, kind):
     plain = th.read(tmp_path / "t.csv")
     named = th.read(tmp_path / "t.csv", labels=str(tmp_path / "items.csv"))
     assert named.labels == tuple(ITEMS[label] for label in plain.labels)
-    assert named == plain._copy_with_fields(labels=named.labels)  # counts are as they were
+    assert named == copy_with_fields(plain, labels=named.labels)  # counts are as they were
     some = th.read(tmp_path / "t.csv", labels={3: "third"})
     assert some.labels == tuple({"3": "third"}.get(label, label) for label in plain.labels)
 

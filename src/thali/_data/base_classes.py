@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -28,11 +28,6 @@ class Frozen(DescribedObject):
     read_as: str = ""  # description of how `thali.read` read the data
     scores: np.ndarray | None = None  # of options on items, for comparisons of scores
 
-    @classmethod
-    def _from_fields(cls, *values: Any) -> Self:
-        """Build an object from the values of `_FIELDS`, in this order, without checks."""
-        return cls.__new__(cls)._freeze(*values)
-
     def _freeze(self, *values: Any) -> Self:
         """Set the fields in the order of `_FIELDS`, omitted ones to None, arrays read-only."""
         for name, field_value in zip_longest(self._FIELDS, values):
@@ -44,11 +39,6 @@ class Frozen(DescribedObject):
             if getattr(self, name) is None:
                 vars(self).pop(name)
         return self
-
-    def _copy_with_fields(self, **changed: Any) -> Self:
-        """Return a copy with new values of the named fields."""
-        fields = {name: getattr(self, name) for name in self._FIELDS} | changed
-        return self._from_fields(*fields.values())
 
     def _description(self) -> Description:
         """Return what `print` and notebooks show: size and details of the data."""
@@ -72,7 +62,7 @@ class Frozen(DescribedObject):
 
     def __reduce__(self) -> Any:
         # NumPy does not pickle the read-only flag, so the copy is frozen once more
-        return type(self)._from_fields, tuple(getattr(self, name) for name in self._FIELDS)
+        return build_from_fields, (type(self), *(getattr(self, name) for name in self._FIELDS))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, type(self)):
@@ -85,6 +75,20 @@ class Frozen(DescribedObject):
         return all(_are_equal_fields(a, b) for a, b in field_pairs)
 
     __hash__: ClassVar[None] = None  # pyright: ignore[reportIncompatibleMethodOverride]
+
+
+Data = TypeVar("Data", bound=Frozen)
+
+
+def build_from_fields(cls: type[Data], *values: Any) -> Data:
+    """Build data from the values of `_FIELDS`, in this order, without checks."""
+    return cls.__new__(cls)._freeze(*values)
+
+
+def copy_with_fields(data: Data, **changed: Any) -> Data:
+    """Return a copy of the data with new values of the named fields."""
+    fields = {name: getattr(data, name) for name in data._FIELDS} | changed
+    return build_from_fields(type(data), *fields.values())
 
 
 def _are_equal_fields(value: Any, other_value: Any) -> bool:

@@ -11,7 +11,7 @@ from thali._labels import choose_number, format_plural, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, ModelName
 
-from .base_classes import Frozen
+from .base_classes import Frozen, build_from_fields, copy_with_fields
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,8 +129,8 @@ class OptionCovariates(Frozen):
         if not is_of_options.any():
             return None
         option_names = tuple(compress(self.names, is_of_options))
-        return OptionCovariates._from_fields(
-            option_names, self.options[:, is_of_options], self.table
+        return build_from_fields(
+            OptionCovariates, option_names, self.options[:, is_of_options], self.table
         )
 
     def select_covariates(self, names: Sequence[str]) -> Self | None:
@@ -139,8 +139,8 @@ class OptionCovariates(Frozen):
         if not covariate_indices:
             return None
         selected_names = tuple(self.names[k] for k in covariate_indices)
-        return self._copy_with_fields(
-            names=selected_names, options=self.options[:, covariate_indices]
+        return copy_with_fields(
+            self, names=selected_names, options=self.options[:, covariate_indices]
         )
 
 
@@ -151,11 +151,12 @@ def add_option_columns(
     import pandas as pd
 
     if covariates is None:
-        return OptionCovariates._from_fields(columns.names, columns.values, columns.table)
+        return build_from_fields(OptionCovariates, columns.names, columns.values, columns.table)
     if repeated_names := [name for name in columns.names if name in covariates.names]:
         raise DataError(f"There is already a covariate {repeated_names[0]!r}; rename the column.")
     tables = [table for table in (covariates.table, columns.table) if table is not None]
-    return OptionCovariates._from_fields(
+    return build_from_fields(
+        OptionCovariates,
         (*covariates.names, *columns.names),
         np.hstack([covariates.options, columns.values]),
         pd.concat(tables, axis=1),

@@ -11,7 +11,7 @@ from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._object_descriptions import Facts
 from thali.errors import DataWarning
 
-from .base_classes import Frozen
+from .base_classes import Frozen, build_from_fields, copy_with_fields
 from .column_readers import encode_column
 from .respondent_table import build_people_table, list_differing_columns, list_people_facts
 
@@ -173,7 +173,8 @@ class RespondentAnswers(Frozen):
         value_sums = (
             np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values
         )
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             row_respondents.names,
             row_respondents.people,
             (distinct_keys // n_positions).astype(np.int32),
@@ -184,7 +185,7 @@ class RespondentAnswers(Frozen):
     def _select_rows(self, rows: np.ndarray) -> Self:
         """Return a copy with only these rows, given by mask or index."""
         array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
-        return self._copy_with_fields(**{name: getattr(self, name)[rows] for name in array_fields})
+        return copy_with_fields(self, **{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
         """Keep the answers about some pairs (or other positions); renumber these.
@@ -196,7 +197,7 @@ class RespondentAnswers(Frozen):
         renumbered_positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
         if not is_selected.any():
             return None
-        return selected_answers._copy_with_fields(**{self._KEY: renumbered_positions})
+        return copy_with_fields(selected_answers, **{self._KEY: renumbered_positions})
 
     def select_respondents(self, members: np.ndarray) -> Self:
         """Keep the answers of the respondents with these indices; renumber them."""
@@ -204,7 +205,8 @@ class RespondentAnswers(Frozen):
         people = self.people
         if people is not None:
             people = people.iloc[members]
-        return selected_answers._copy_with_fields(
+        return copy_with_fields(
+            selected_answers,
             respondents=tuple(self.respondents[k] for k in members),
             people=people,
             respondent=np.searchsorted(members, selected_answers.respondent).astype(np.int32),
@@ -261,7 +263,7 @@ class Answers(RespondentAnswers):
         if row_respondents.rapid is not None:
             row_values.append(row_respondents.rapid)
         answers = cls._add_rows(row_respondents, pair, *row_values)
-        return answers._copy_with_fields(scores=row_respondents.scores)
+        return copy_with_fields(answers, scores=row_respondents.scores)
 
 
 class ChosenPlaces(RespondentAnswers):
@@ -317,7 +319,8 @@ class JudgedValues(RespondentAnswers):
     def from_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":
         """Convert a table (respondents, pairs) to rows; NaN cells are dropped."""
         respondent, pair = np.nonzero(~np.isnan(table))
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             respondents,
             respondent.astype(np.int32),
             pair.astype(np.int32),

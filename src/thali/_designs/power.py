@@ -333,7 +333,7 @@ def _estimate_set_power(
         # repeat the same studies with more respondents
         """Return the share of simulated studies that separate the best 1, 2, 3 options."""
         seed_copy = np.random.SeedSequence(seed.entropy, spawn_key=seed.spawn_key)
-        study_estimates = simulate_studies(
+        estimates, covariances = simulate_studies(
             tasks,
             coding,
             interaction_pairs,
@@ -343,10 +343,13 @@ def _estimate_set_power(
             spawn_generators(seed_copy, n_studies),
             mixing_matrix,
         )
+        critical_value = _critical_value(n_simulated, spread)
         return np.array(
             [
-                find_separated(*study, _critical_value(n_simulated, spread))
-                for study in zip(log_worths, *study_estimates, strict=True)
+                find_separated(true_worths, estimate, covariance, critical_value)
+                for true_worths, estimate, covariance in zip(
+                    log_worths, estimates, covariances, strict=True
+                )
             ]
         ).mean(axis=0)
 

@@ -338,9 +338,11 @@ class Model:
 
         self._require_fitted()
         requested_settings = build_settings({"ci": ci, **settings}, find_spec(self), self._method)
-        return self._build_findings(
-            self._complete_settings(self._get_fit_data(), requested_settings)
-        )
+        return self._compute_findings(requested_settings)
+
+    def _compute_findings(self, settings: "AnswerSettings") -> "Findings":
+        """Build the findings for settings that the data of the fit complete."""
+        return self._build_findings(self._complete_settings(self._get_fit_data(), settings))
 
     def plot(self, name: str, ax: "Axes | None" = None) -> Any:
         """Draw one picture of the fit, such as "ranks"; return its axes.

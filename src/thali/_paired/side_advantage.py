@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._data.base_classes import copy_with_fields
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import ORDER
 from thali._posterior.posterior_interval import interval_tails
@@ -37,7 +38,7 @@ def measure_advantage(
     if data.forward is None or ORDER in data.covariate_names:
         return None
     assert isinstance(data, PairedComparisons)
-    ordered_data = data._copy_with_fields(answers=None, covariates=None, dates=None).with_order()
+    ordered_data = copy_with_fields(data, answers=None, covariates=None, dates=None).with_order()
     density = build_density(ordered_data, settings.lapse, bool(data.n_ties))
     spread = settings.spread
     if estimates.marginal is not None and settings.has_prior:

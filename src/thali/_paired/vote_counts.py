@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.base_classes import Judged, explain_unpaired_data
+from thali._data.base_classes import Judged, build_from_fields, explain_unpaired_data
 from thali._data.choices import Choices
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.number_checks import are_integers
@@ -176,8 +176,8 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     forward_counts = np.stack([forward.wins, forward.losses, forward.tied])
     backward_counts = np.stack([backward.losses, backward.wins, backward.tied])
     rows = ComparisonRows(shown_first, shown_second, np.hstack([forward_counts, backward_counts]))
-    comparisons = PairedComparisons._from_fields(
-        *build_fields(forward.labels, rows, knows_order=True)
+    comparisons = build_from_fields(
+        PairedComparisons, *build_fields(forward.labels, rows, knows_order=True)
     )
     return comparisons.with_order(), caveat
 

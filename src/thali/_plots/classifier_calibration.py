@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _AXES_SIDE = 2.25  # inches per class
 _MAX_IN_ROW = 4  # axes per row
-_TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
+_TICKS = [0.0, 0.5, 1.0]
+_TICK_LABELS = ["0", "", "1"]
 
 
 @picture(
@@ -160,6 +161,6 @@ def _draw_class(ax: "Axes", table: "pandas.DataFrame", max_root_rows: float) -> 
                 zorder=3,
             )
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
-    ax.set_xticks(*_TICKS)
-    ax.set_yticks(*_TICKS)
+    ax.set_xticks(_TICKS, _TICK_LABELS)
+    ax.set_yticks(_TICKS, _TICK_LABELS)
     hide_spines(ax)

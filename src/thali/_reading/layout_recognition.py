@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from thali._data.base_classes import copy_with_fields
 from thali._data.choice_marks import find_repeated_numbering, join_marks
 from thali._data.column_readers import check_columns, get_column
 from thali._data.column_roles import (
@@ -124,7 +125,7 @@ def _name_numbers(
             Argument("labels"),
             f" gives several options the label {repeated_label!r}; labels must differ.",
         )
-    return data._copy_with_fields(labels=labels), sentence
+    return copy_with_fields(data, labels=labels), sentence
 
 
 def strip_file_names(table: RawTable) -> RawTable:

@@ -148,7 +148,7 @@ def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
     if not named:
         return Square(frame.to_numpy(), None, is_bare=True)
     if (labelled_square := _match_labels(frame)) is not None:
-        return Square(*labelled_square, is_bare=False)
+        return labelled_square
     if _is_bare_square(frame):
         return Square(
             frame.to_numpy(), check_labels(frame.columns, "Labels in the header"), is_bare=True
@@ -183,8 +183,8 @@ def _is_bare_square(frame: pd.DataFrame) -> bool:
     )
 
 
-def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
-    """Return cells and labels if the first column repeats the header; else None."""
+def _match_labels(frame: pd.DataFrame) -> Square | None:
+    """Return the square if the first column repeats the header; else None."""
     header = list(frame.columns)
     if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
         return None
@@ -203,7 +203,8 @@ def _match_labels(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | N
         cell_numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(float)
         refuse_lone_totals(list(row_by_label), column_labels, cell_numbers)
         raise DataError(describe_label_mismatch(row_by_label, column_labels))
-    return frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy(), column_labels
+    cells = frame.iloc[[row_by_label[name] for name in column_labels], 1:].to_numpy()
+    return Square(cells, column_labels, is_bare=False)
 
 
 def _parse_number(column: str) -> float | str:

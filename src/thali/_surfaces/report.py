@@ -186,9 +186,7 @@ def render_report(
 def compute_findings(subject: Any, settings: AnswerSettings = DEFAULT_SETTINGS) -> Findings:
     """Return the findings of a model, comparison, leaderboard or test."""
     if isinstance(subject, Model):
-        return subject._build_findings(
-            subject._complete_settings(subject._get_fit_data(), settings)
-        )
+        return subject._compute_findings(settings)
     return findings(subject)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.base_classes import Frozen
+from thali._data.base_classes import Frozen, build_from_fields
 from thali._data.questions import Questions, build_report_rows
 from thali._labels import format_label, format_plural
 from thali.errors import DataError
@@ -77,7 +77,8 @@ class Picks(Frozen):
         sizes = np.diff(self.start)
         there = np.repeat(sets, sizes)
         start = np.cumsum([0, *sizes[sets]])
-        return type(self)._from_fields(
+        return build_from_fields(
+            type(self),
             self.labels,
             start,
             self.first[there],

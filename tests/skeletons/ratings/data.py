@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.base_classes import Frozen
+from thali._data.base_classes import Frozen, build_from_fields
 from thali._labels import format_label, format_plural
 from thali.errors import DataError
 
@@ -43,7 +43,7 @@ class Ratings(Frozen):
 
     def take(self, which: np.ndarray) -> "Ratings":
         """Some of the ratings, of the same objects."""
-        return type(self)._from_fields(self.labels, self.object[which], self.values[which])
+        return build_from_fields(type(self), self.labels, self.object[which], self.values[which])
 
     def __str__(self) -> str:
         return f"{format_plural(len(self.labels), 'object')}, {format_plural(len(self.values), 'rating')}"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.base_classes import build_from_fields
 from thali._data.kinds import TRIPLETS
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.weight_shares import divide_positive
@@ -213,7 +214,8 @@ def read_triplets(posterior: Posterior) -> "Triplets":
     """Read the triplets that a model was fitted to from its posterior."""
     from thali._data.triplets import Triplets
 
-    return Triplets._from_fields(
+    return build_from_fields(
+        Triplets,
         tuple(posterior.labels),
         posterior.set_start,
         *posterior.pairs,

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._labels import format_plural
-from thali._model.choice_findings import check, format_row
+from thali._model.choice_findings import check, describe_dependence, format_row
 from thali._model.common_findings import (
     build_check_finding,
     build_methods_finding,
@@ -33,6 +33,7 @@ from thali._model.finding import (
     Picture,
     Text,
     finding,
+    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.pair_quantities import space_indices
@@ -60,12 +61,13 @@ from .features import (
     describe_variance,
     expand_members,
     format_for_reading,
-    read_labels,
 )
-from .repeated_answers import describe_repeated_answers, independence
+from .repeated_answers import independence
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._posterior.posterior_tree import Posterior
 
     from ..models.additive_clustering import AdditiveClustering
     from ..results.point_estimate import Estimate
@@ -74,11 +76,12 @@ if TYPE_CHECKING:
 # Observed and fitted similarities -----------------------------------------------------------------
 
 
-def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
+def fitted_similarities(
+    model: "AdditiveClustering", posterior: "Posterior", ci: float
+) -> "pandas.DataFrame":
     """Return a table of observed and predicted similarities, at most 2,000 pairs."""
     from thali._exportable_table import Table
 
-    posterior = model._view
     similarities = posterior.similarities
     labels = posterior.labels
     pair_indices = space_indices(similarities.size, MAX_PAIRS)
@@ -134,31 +137,32 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     if model._engine.is_point:
         return POINT_FINDINGS
     membership_maker = membership
-    if _choose_similar(model, settings) is None:
+    posterior = model._view
+    if choose_similar(posterior.n_options, settings.similar) is None:
         membership_maker = membership_picture
-    return (*_get_kind_facts(model).makers, membership_maker, *METHODS_FINDINGS)
+    return (*_get_kind_facts(posterior).makers, membership_maker, *METHODS_FINDINGS)
 
 
-def _get_kind_facts(model: "AdditiveClustering") -> "ClusteringDataFacts":
+def _get_kind_facts(posterior: "Posterior") -> "ClusteringDataFacts":
     """Return the findings and sentences specific to similarities or triplets."""
-    return _FACTS_BY_DATA_KIND[model._view.data_kind]
-
-
-def _choose_similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
-    """Return the Jaccard index at which features merge; None without merging."""
-    return choose_similar(model._view.n_options, settings.similar)
+    return _FACTS_BY_DATA_KIND[posterior.data_kind]
 
 
 @finding("features", "Shared features", ON_SCREEN)
-def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def features(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the shared features with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
-    features_table = model.features(similar=_choose_similar(model, settings), ci=settings.ci)
+    similar = choose_similar(posterior.n_options, settings.similar)
+    features_table = model.features(similar=similar, ci=settings.ci)
     if len(features_table) and "place" in features_table:
         notes += (
-            describe_tree_positions(model, model.get_params()["features"], "feature", "objects"),
+            describe_tree_positions(
+                posterior, model.get_params()["features"], "feature", "objects"
+            ),
         )
-    posterior = model._view
     n_shared = posterior.n_shared_features
     if (
         posterior.sigma is not None
@@ -166,13 +170,16 @@ def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         and bool((posterior.n_features > n_shared).any())
     ):
         notes += (ENGLISH["additive.silent"],)
-    return build_features_finding(model, features_table, "feature", notes)
+    return build_features_finding(model, posterior, features_table, "feature", notes)
 
 
 @finding("membership", "Membership of merged features", FULL)
-def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def membership(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report how often each object owns each merged feature."""
-    return build_membership_finding(model, _choose_similar(model, settings))
+    return build_membership_finding(model, choose_similar(posterior.n_options, settings.similar))
 
 
 @finding("membership", "Objects with nearly identical features", FILE)
@@ -184,13 +191,15 @@ def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) ->
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
-def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def n_features(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the posterior of the number of features, used and overall."""
-    posterior = model._view
     n_shared = posterior.n_counted
     n_all = posterior.n_features
     shared_finding = build_number_finding(
-        model, n_shared, "feature", ENGLISH[_get_kind_facts(model).number_key], settings.ci
+        n_shared, "feature", ENGLISH[_get_kind_facts(posterior).number_key], settings.ci
     )
     if np.array_equal(n_shared, n_all):
         return shared_finding
@@ -200,14 +209,17 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 
 
 @finding("estimate", "Estimated features", ON_SCREEN)
-def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def estimate(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report a point estimate of the features and its variance accounted for."""
     fitted_estimate = model.estimate(settings.estimator)
     subject_text = ENGLISH[f"additive.of.{fitted_estimate.kind}"]
     sentence = describe_variance(
         fitted_estimate.variance_accounted_for(),
         "additive.explained",
-        model._view.reliability,
+        posterior.reliability,
         whose=subject_text,
     )
     title = ENGLISH[f"additive.estimate.{fitted_estimate.kind}"]
@@ -217,7 +229,7 @@ def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
         sentence,
         title=title,
         table=_append_constant(fitted_estimate, model.constant),
-        shown=_format_estimate(fitted_estimate, model),
+        shown=_format_estimate(fitted_estimate, posterior),
         brief=Brief("Explained", order=2),
     )
 
@@ -244,13 +256,11 @@ def _append_constant(fitted_estimate: "Estimate", has_constant: bool) -> "pandas
     return wide_table
 
 
-def _format_estimate(
-    fitted_estimate: "Estimate", model: "AdditiveClustering"
-) -> "pandas.DataFrame":
+def _format_estimate(fitted_estimate: "Estimate", posterior: "Posterior") -> "pandas.DataFrame":
     """Return the features with members and weight, and a row for the additive constant."""
     import pandas as pd
 
-    reading_table = format_for_reading(fitted_estimate.features, model, "feature")
+    reading_table = format_for_reading(fitted_estimate.features, posterior, "feature")
     if not fitted_estimate.has_constant:
         return reading_table
     constant_rows = [{"members": CONSTANT, "weight": float(fitted_estimate.constant)}]
@@ -261,7 +271,10 @@ def _format_estimate(
 
 
 @finding("similarity", "Fitted similarities", FULL)
-def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def similarity(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the fitted similarities with the observed ones."""
     fitted_estimate = model.estimate(settings.estimator)
     caption = ENGLISH["additive.similarity"]
@@ -269,7 +282,10 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
         title=ENGLISH[f"additive.of.{fitted_estimate.kind}"],
         table=fitted_estimate.similarity.rename_axis("object"),
         picture=Picture(
-            "predictions", caption, fitted_similarities(model, settings.ci), file="similarity"
+            "predictions",
+            caption,
+            fitted_similarities(model, posterior, settings.ci),
+            file="similarity",
         ),
     )
 
@@ -289,9 +305,12 @@ def similarity_check(model: "AdditiveClustering", settings: AnswerSettings) -> F
 
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
-def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def pairs(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report pairs of objects ranked by similarity; None if there are too many."""
-    n_objects = len(read_labels(model))
+    n_objects = posterior.n_options
     if pair_index(np.array([n_objects - 2]), np.array([n_objects - 1]), n_objects)[0] >= MAX_PAIRS:
         return None
     ranks_table = model.pair_ranks(settings.ci)
@@ -311,7 +330,10 @@ def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | No
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def parameters(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report alpha, error or choice rule, prior of weights and log-likelihood."""
     summary_rows = model.summary(settings.ci)
     notes = []
@@ -321,20 +343,20 @@ def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
     density_sentence = phrase(
         ENGLISH,
-        _get_kind_facts(model).density_key,
+        _get_kind_facts(posterior).density_key,
         value=format_row(summary_rows, "log_likelihood"),
     )
     return Finding(
         notes=(
             *notes,
-            *_get_kind_facts(model).describe_assumptions(model, summary_rows),
+            *_get_kind_facts(posterior).describe_assumptions(model, posterior, summary_rows),
             density_sentence,
         )
     )
 
 
 def _describe_triplet_assumptions(
-    model: "AdditiveClustering", rows: "pandas.DataFrame"
+    model: "AdditiveClustering", posterior: "Posterior", rows: "pandas.DataFrame"
 ) -> list[Text]:
     """Return sentences about the choice rule of triplets and the lapse rate."""
     link_sentence = phrase(
@@ -347,17 +369,18 @@ def _describe_triplet_assumptions(
 
 
 def _describe_similarity_assumptions(
-    model: "AdditiveClustering", rows: "pandas.DataFrame"
+    model: "AdditiveClustering", posterior: "Posterior", rows: "pandas.DataFrame"
 ) -> list[Text]:
     """Return sentences about the error of similarities and the prior of weights."""
-    return [describe_sigma(model, rows), _describe_weight_prior(model)]
+    return [describe_sigma(model, posterior, rows), _describe_weight_prior(model)]
 
 
-def describe_sigma(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
+def describe_sigma(
+    model: "AdditiveClustering", posterior: "Posterior", rows: "pandas.DataFrame"
+) -> Text:
     """Return a sentence about sigma: its value, and whether fixed or learned."""
     unit_noun = ENGLISH["additive.sigma.similarity"]
     scale_note = ""
-    posterior = model._view
     if (posterior.judgements != 1).any():
         unit_noun = ENGLISH["additive.sigma.judgement"]
         scale_note = ENGLISH["additive.sigma.several"]
@@ -396,9 +419,11 @@ def _describe_weight_prior(model: "AdditiveClustering") -> Text:
 
 
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
-def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def tempering(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the temperatures and their swap rates."""
-    posterior = model._view
     stats = posterior.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
@@ -427,7 +452,10 @@ def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
 
 
 @finding("features", "Shared features", ON_SCREEN)
-def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def best_features(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the most probable set of features, without intervals."""
     features_table = model.features()
     shown_table = features_table.drop(columns=_INTERVAL_COLUMNS, errors="ignore")
@@ -436,11 +464,11 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
     if len(shown_table):
         number = format_plural(len(shown_table), "feature")
         picture = Picture("features", ENGLISH["additive.point.title"], features_table)
-    reading_table = format_for_reading(shown_table, model, "feature")
+    reading_table = format_for_reading(shown_table, posterior, "feature")
     return Finding(
         str(phrase(ENGLISH, "additive.point", number=number)),
         title=ENGLISH["additive.point.title"],
-        table=expand_members(shown_table, read_labels(model)),
+        table=expand_members(shown_table, posterior.labels),
         shown=reading_table,
         picture=picture,
         brief=Brief("Features", table=reading_table),
@@ -448,35 +476,42 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
 
 
 @finding("parameters", "Other estimates", chapter=STATISTICS)
-def point_parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def point_parameters(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the constant, variance accounted for and log-likelihood of a point estimate."""
-    log_likelihood_text = f"{model._view.log_likelihood[0, 0]:.3f}"
+    log_likelihood_text = f"{posterior.log_likelihood[0, 0]:.3f}"
     return Finding(
         notes=(
-            *_get_kind_facts(model).describe_fit(model),
+            *_get_kind_facts(posterior).describe_fit(model, posterior),
             phrase(ENGLISH, "additive.point.likelihood", value=log_likelihood_text),
         )
     )
 
 
-def _describe_similarity_fit(model: "AdditiveClustering") -> list[Text]:
+def _describe_similarity_fit(model: "AdditiveClustering", posterior: "Posterior") -> list[Text]:
     """Return sentences about the constant, variance accounted for and sigma."""
     notes: list[Text] = []
     if model.constant:
-        notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{posterior.constant[0]:.3f}"))
     return [
         *notes,
         describe_variance(model.estimate().variance_accounted_for(), "additive.variance"),
-        describe_sigma(model, model.summary()),
+        describe_sigma(model, posterior, model.summary()),
     ]
 
 
 # Methods text -------------------------------------------------------------------------------------
 
 
-def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
+def describe_clustering_methods(
+    model: "AdditiveClustering", posterior: "Posterior", ci: float
+) -> tuple[Text, ...]:
     """Return sentences about the model for a paper's methods section."""
-    rule_sentence, error_sentence = _get_kind_facts(model).describe_methods(model, ci)
+    rule_sentence, error_sentence = _get_kind_facts(posterior).describe_methods(
+        model, posterior, ci
+    )
     sentences: list[Text] = [rule_sentence]
     prior_features = model.get_params()["features"]
     if isinstance(prior_features, str):
@@ -488,16 +523,23 @@ def describe_clustering_methods(model: "AdditiveClustering", ci: float) -> tuple
         phrase(ENGLISH, "additive.methods.prior", shape=f"{shape:g}", rate=f"{rate:.3g}")
     )
     sentences.append(error_sentence)
-    return (*sentences, *describe_repeated_answers(model))
+    return (*sentences, *describe_dependence(posterior.dependence))
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
-def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
+@with_draws
+def methods_text(
+    model: "AdditiveClustering", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the methods text of a paper."""
-    return build_methods_finding(model, describe_clustering_methods(model, settings.ci), settings)
+    return build_methods_finding(
+        model, describe_clustering_methods(model, posterior, settings.ci), settings
+    )
 
 
-def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+def _describe_triplet_methods(
+    model: "AdditiveClustering", posterior: "Posterior", ci: float
+) -> tuple[Text, Text]:
     """Return methods sentences about the model of triplets and its lapse rate."""
     rule_sentence = phrase(
         ENGLISH,
@@ -510,13 +552,15 @@ def _describe_triplet_methods(model: "AdditiveClustering", ci: float) -> tuple[T
     )
 
 
-def _describe_similarity_methods(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
+def _describe_similarity_methods(
+    model: "AdditiveClustering", posterior: "Posterior", ci: float
+) -> tuple[Text, Text]:
     """Return methods sentences about the model of similarities and its error."""
     sentence_key = "additive.methods.no_constant"
     if model.constant:
         sentence_key = "additive.methods.constant"
     rule_sentence = phrase(ENGLISH, sentence_key, source=Cite("shepard1979"))
-    sigma = model._view.sigma
+    sigma = posterior.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule_sentence, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     source_note = ""
@@ -563,9 +607,9 @@ class ClusteringDataFacts(NamedTuple):
     makers: tuple[FindingMaker, ...]
     number_key: str  # key of a sentence, like `density`
     density_key: str
-    describe_assumptions: "Callable[[Any, pandas.DataFrame], list[Text]]"
-    describe_fit: Callable[[Any], list[Text]]  # for a point estimate
-    describe_methods: Callable[[Any, float], tuple[Text, Text]]
+    describe_assumptions: "Callable[[Any, Posterior, pandas.DataFrame], list[Text]]"
+    describe_fit: "Callable[[Any, Posterior], list[Text]]"  # for a point estimate
+    describe_methods: "Callable[[Any, Posterior, float], tuple[Text, Text]]"
 
 
 _FACTS_BY_DATA_KIND = {
@@ -582,7 +626,7 @@ _FACTS_BY_DATA_KIND = {
         "additive.counted.triplets",
         "additive.answers",
         _describe_triplet_assumptions,
-        lambda model: [],
+        lambda model, posterior: [],
         _describe_triplet_methods,
     ),
 }

@@ -12,25 +12,28 @@ from thali._model.choice_findings import (
     build_prediction_finding,
     build_rank_finding,
     check,
+    describe_dependence,
     describe_ties,
     format_row,
 )
 from thali._model.common_findings import (
+    build_methods_finding,
     convergence,
     data,
-    make_methods_maker,
-    make_question_maker,
     summary,
 )
 from thali._model.finding import (
     FULL,
+    METHODS,
     ON_SCREEN,
+    SHOWN,
     STATISTICS,
     Brief,
     Finding,
     FindingMaker,
     Text,
     finding,
+    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
@@ -39,6 +42,7 @@ from thali._number_format import format_percent
 from thali._trees.tree import Tree
 
 from ..results.data_kind_checks import require_choices
+from ..results.result_classes import load_results
 from .english_sentences import ENGLISH
 from .features import (
     build_features_finding,
@@ -49,9 +53,11 @@ from .features import (
     has_probable_shared_features,
     membership,
 )
-from .repeated_answers import describe_repeated_answers, independence
+from .repeated_answers import independence
 
 if TYPE_CHECKING:
+    from thali._posterior.posterior_tree import Posterior
+
     from ..models.elimination import EliminationByAspects
 
 _MIN_COMPARED_OPTIONS = 3
@@ -64,14 +70,14 @@ def list_makers(
     return ELIMINATION_FINDINGS
 
 
-def has_no_shared_aspects(model: "EliminationByAspects") -> bool:
+def has_no_shared_aspects(posterior: "Posterior") -> bool:
     """Return whether no draw has an aspect besides the unique ones."""
-    return not model._view.n_features.any()
+    return not posterior.n_features.any()
 
 
-def _describe_question(model: "EliminationByAspects") -> Text:
+def _describe_question(model: "EliminationByAspects", posterior: "Posterior") -> Text:
     """Return the question that the model answers, as the report's first sentence."""
-    if has_no_shared_aspects(model):
+    if has_no_shared_aspects(posterior):
         return ENGLISH["elimination.asked.plain"]
     if isinstance(model.aspects, Tree):
         return ENGLISH["elimination.asked.tree"]
@@ -80,35 +86,47 @@ def _describe_question(model: "EliminationByAspects") -> Text:
     return ENGLISH["elimination.asked.given"]
 
 
+@finding("asked", "Research question", SHOWN)
+@with_draws
+def research_question(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
+    """Report the question that the model answers."""
+    return Finding(_describe_question(model, posterior))
+
+
 @finding("features", "Aspects", ON_SCREEN)
-def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def aspects(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report the aspects with probabilities, weights and members."""
     if has_only_unique_aspects(model):
         return None
     aspects_table: Any = model.features(similar=settings.similar, ci=settings.ci)
     notes: tuple[str, ...] = ()
     if len(aspects_table) and "place" in aspects_table:
-        notes += (describe_tree_positions(model, model.aspects, "aspect", "options"),)
+        notes += (describe_tree_positions(posterior, model.aspects, "aspect", "options"),)
     if (
         len(aspects_table)
-        and aspects_table["members"].map(len).isin([1, model._view.n_options]).any()
+        and aspects_table["members"].map(len).isin([1, posterior.n_options]).any()
     ):
         notes += (ENGLISH["elimination.silent"],)
-    return build_features_finding(model, aspects_table, "aspect", notes)
+    return build_features_finding(model, posterior, aspects_table, "aspect", notes)
 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
-def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def n_features(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report the number of latent aspects; None if the model has only unique aspects."""
     if has_only_unique_aspects(model):
         return None
-    posterior = model._view
     if not model.unique:
-        return build_number_finding(
-            model, posterior.n_features, "aspect", "latent aspects", settings.ci
-        )
+        return build_number_finding(posterior.n_features, "aspect", "latent aspects", settings.ci)
     n_shared = count_shared_features(posterior)
-    number_finding = build_number_finding(model, n_shared, "aspect", "shared aspects", settings.ci)
+    number_finding = build_number_finding(n_shared, "aspect", "shared aspects", settings.ci)
     if has_probable_shared_features(posterior):
         return number_finding
     sentence_key = "number.uncertain"
@@ -126,12 +144,15 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
-def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
+@with_draws
+def unique_weights(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the weight of each option's unique aspect."""
     weights_table = model.unique_weights(settings.ci)
     sorted_table = weights_table.sort_values("weight", ascending=False, kind="stable")
     brief = None
-    if has_no_shared_aspects(model):
+    if has_no_shared_aspects(posterior):
         brief = Brief("Worths", table=sorted_table)
     return Finding(
         title=ENGLISH["unique_weights.title"], table=weights_table, shown=sorted_table, brief=brief
@@ -139,9 +160,12 @@ def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> F
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
-def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def covariates(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report effects of comparison covariates; None without covariates."""
-    if not model._covariates:
+    if not posterior.covariates:
         return None
     effects_table = model.covariate_effects(settings.ci)
     return build_covariate_finding(
@@ -150,17 +174,23 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
-def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
+@with_draws
+def choice_probabilities(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report observed proportions and predicted probabilities."""
-    require_choices(model._view, "The prediction")
-    return build_prediction_finding(model._data_results.predictions(settings.ci))
+    require_choices(posterior, "The prediction")
+    return build_prediction_finding(load_results(posterior).predictions(settings.ci))
 
 
 @finding("option_similarity", "Similarity of the options", FULL)
-def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def option_similarity(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report the share of weight that options have in common; None without shared aspects."""
-    n_options = model._view.n_options
-    if has_no_shared_aspects(model) or not _MIN_COMPARED_OPTIONS <= n_options <= MAX_RANKED:
+    n_options = posterior.n_options
+    if has_no_shared_aspects(posterior) or not _MIN_COMPARED_OPTIONS <= n_options <= MAX_RANKED:
         return None
     similarity_table = model.option_similarity()
     first_options, second_options = np.triu_indices(n_options, 1)
@@ -178,7 +208,10 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
+@with_draws
+def parameters(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report alpha, tie parameter, log-likelihood and lapse rate."""
     summary_rows = model.summary(settings.ci)
     notes = [
@@ -187,23 +220,25 @@ def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
         if name in summary_rows.index
     ]
     return Finding(
-        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{model._view.lapse:g}"))
+        notes=(*notes, phrase(ENGLISH, "parameters.lapse", lapse=f"{posterior.lapse:g}"))
     )
 
 
 # Methods text -------------------------------------------------------------------------------------
 
 
-def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, ...]:
+def describe_elimination_methods(
+    model: "EliminationByAspects", posterior: "Posterior"
+) -> tuple[Text, ...]:
     """Return methods sentences about elimination by aspects."""
-    lapse_sentence = phrase(ENGLISH, "methods.lapse", lapse=f"{model._view.lapse:g}")
+    lapse_sentence = phrase(ENGLISH, "methods.lapse", lapse=f"{posterior.lapse:g}")
     last_sentences = (
-        *_describe_ties(model),
-        *_describe_covariates(model),
+        *_describe_ties(posterior),
+        *_describe_covariates(posterior),
         lapse_sentence,
-        *describe_repeated_answers(model),
+        *describe_dependence(posterior.dependence),
     )
-    if has_no_shared_aspects(model):
+    if has_no_shared_aspects(posterior):
         model_citation = Cite("bradley1952", "luce1959", inside=True)
         return (phrase(ENGLISH, "methods.luce", source=model_citation), *last_sentences)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
@@ -227,23 +262,31 @@ def describe_elimination_methods(model: "EliminationByAspects") -> tuple[Text, .
     return (*sentences, *last_sentences)
 
 
-def _describe_ties(model: "EliminationByAspects") -> tuple[Text, ...]:
+def _describe_ties(posterior: "Posterior") -> tuple[Text, ...]:
     """Return methods sentences about the prior of ties; () without ties."""
-    if model._view.tie is None:
+    if posterior.tie is None:
         return ()
     return (describe_ties(ENGLISH["methods.ties.prior"]),)
 
 
-def _describe_covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
+def _describe_covariates(posterior: "Posterior") -> tuple[Text, ...]:
     """Return methods sentences about comparison covariates; () without them."""
-    covariate_names = model._covariates
-    if not covariate_names:
+    if not posterior.covariates:
         return ()
-    return (phrase(ENGLISH, "methods.covariates", names=list_names(covariate_names)),)
+    return (phrase(ENGLISH, "methods.covariates", names=list_names(posterior.covariates)),)
+
+
+@finding("methods", "Methods text", SHOWN, chapter=METHODS)
+@with_draws
+def methods_text(
+    model: "EliminationByAspects", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
+    """Report the methods text of a paper."""
+    return build_methods_finding(model, describe_elimination_methods(model, posterior), settings)
 
 
 ELIMINATION_FINDINGS = (
-    make_question_maker(_describe_question),
+    research_question,
     aspects,
     n_features,
     ranks,
@@ -256,7 +299,7 @@ ELIMINATION_FINDINGS = (
     summary,
     data,
     membership,
-    make_methods_maker(describe_elimination_methods),
+    methods_text,
     independence,
     convergence,
 )

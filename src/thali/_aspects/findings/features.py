@@ -34,11 +34,6 @@ _BRIEF_COLUMNS = ("probability", "weight", "weight_low", "weight_high", "members
 _NAMES = ("aspect", "feature")  # columns with the names of given features
 
 
-def read_labels(model: "LatentFeatures") -> list[str]:
-    """Return the labels of the fitted options or objects."""
-    return model._view.labels
-
-
 def describe_variance(
     share: float, key: str, reliability: float = math.nan, **named: Any
 ) -> str | Message:
@@ -51,10 +46,14 @@ def describe_variance(
 
 
 def build_features_finding(
-    model: "LatentFeatures", features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()
+    model: "LatentFeatures",
+    posterior: "Posterior",
+    features: "pandas.DataFrame",
+    word: str,
+    notes: tuple[Any, ...] = (),
 ) -> Finding:
     """Build the finding that lists features, from a table of `Model.features`."""
-    labels = read_labels(model)
+    labels = posterior.labels
     is_given = has_given_features(model)
     steps = ""
     step_notes = ()
@@ -92,11 +91,11 @@ def build_features_finding(
         sentence,
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
         table=expand_members(features, labels),
-        shown=format_for_reading(features, model, word),
+        shown=format_for_reading(features, posterior, word),
         picture=Picture("features", str(caption), features),
         notes=notes,
         leads=leads,
-        brief=_build_brief(features, model, word, is_given, steps),
+        brief=_build_brief(features, posterior, word, is_given, steps),
     )
 
 
@@ -122,14 +121,14 @@ def suggest_next_steps(word: str) -> Message:
 
 
 def _build_brief(
-    features: "pandas.DataFrame", model: "LatentFeatures", word: str, is_given: bool, steps: Text
+    features: "pandas.DataFrame", posterior: "Posterior", word: str, is_given: bool, steps: Text
 ) -> Brief:
     """Build the short feature table for a screen; `steps` are for uncertain features."""
-    shared_features = select_shared_features(features, len(read_labels(model)), is_given)
+    shared_features = select_shared_features(features, posterior.n_options, is_given)
     label = f"{word.capitalize()}s"
     if not len(shared_features):
         return Brief(label, next=steps)
-    shown_table = format_for_reading(shared_features, model, word)
+    shown_table = format_for_reading(shared_features, posterior, word)
     shown_table = shown_table[[name for name in (*_NAMES, *_BRIEF_COLUMNS) if name in shown_table]]
     brief_key = "brief"
     next_steps = ""
@@ -211,17 +210,17 @@ def _describe_feature(feature_row: dict[str, Any], is_given: bool) -> str:
 
 
 def format_for_reading(
-    features: "pandas.DataFrame", model: "LatentFeatures", word: str
+    features: "pandas.DataFrame", posterior: "Posterior", word: str
 ) -> "pandas.DataFrame":
     """Return the feature table that users read, with members as the last column."""
     chain_columns = [
-        name for name in map(format_chain_column, range(model._view.shape[0])) if name in features
+        name for name in map(format_chain_column, range(posterior.shape[0])) if name in features
     ]
     shown_columns = _SHOWN_COLUMNS
     if chain_columns:
         shown_columns = ("probability", *chain_columns, "place")
     column_names = [name for name in (word, *shown_columns) if name in features]
-    labels = read_labels(model)
+    labels = posterior.labels
     reading_table = features[column_names].assign(
         members=[format_members(members, labels) for members in features["members"]]
     )
@@ -252,10 +251,10 @@ def expand_members(features: "pandas.DataFrame", labels: "list[str]") -> "pandas
 
 
 def describe_tree_positions(
-    model: "LatentFeatures", tree: Tree, word: str, members_noun: str
+    posterior: "Posterior", tree: Tree, word: str, members_noun: str
 ) -> str:
     """Return a sentence: how many shared features match a clade of the tree."""
-    features = features_table(model._view, 0.0)
+    features = features_table(posterior, 0.0)
     tree_positions = np.array(locate_in_tree(features["members"], tree), dtype=object)
     mean_copies = features["copies"].to_numpy()
     n_shared = mean_copies[(tree_positions != "leaf") & (tree_positions != "root")].sum()
@@ -276,7 +275,7 @@ def has_only_unique_aspects(model: "LatentFeatures") -> bool:
 
 
 def build_number_finding(
-    model: "LatentFeatures", number_draws: np.ndarray, word: str, counted_noun: str, ci: float
+    number_draws: np.ndarray, word: str, counted_noun: str, ci: float
 ) -> Finding:
     """Build the finding with probabilities of each number of features."""
     import pandas as pd

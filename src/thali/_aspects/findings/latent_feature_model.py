@@ -11,13 +11,24 @@ from thali._model.common_findings import (
     make_question_maker,
     summary,
 )
-from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, FindingMaker, finding
+from thali._model.finding import (
+    MISSES,
+    ON_SCREEN,
+    Brief,
+    Finding,
+    FindingMaker,
+    finding,
+    with_draws,
+)
 from thali._model.finding_settings import AnswerSettings
 
+from ..results.result_classes import load_results
 from .english_sentences import ENGLISH
 from .features import build_features_finding, build_number_finding, describe_variance
 
 if TYPE_CHECKING:
+    from thali._posterior.posterior_tree import Posterior
+
     from ..models.latent_feature_model import LatentFeatureModel
 
 
@@ -37,26 +48,35 @@ def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[
 
 
 @finding("features", "Features", ON_SCREEN)
-def features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
+@with_draws
+def features(
+    model: "LatentFeatureModel", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the features with probabilities, weights and members."""
-    return build_features_finding(model, model.features(ci=settings.ci), "feature")
+    return build_features_finding(model, posterior, model.features(ci=settings.ci), "feature")
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
-def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
+@with_draws
+def n_features(
+    model: "LatentFeatureModel", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the posterior of the number of features."""
-    return build_number_finding(model, model._view.n_features, "feature", "features", settings.ci)
+    return build_number_finding(posterior.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def variance_check(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
+@with_draws
+def variance_check(
+    model: "LatentFeatureModel", posterior: "Posterior", settings: AnswerSettings
+) -> Finding:
     """Report the share of variance of similarities that the features account for."""
-    data_results: Any = model._data_results
+    data_results: Any = load_results(posterior)
     explained_share = data_results.share_explained()
     sentence = describe_variance(
         explained_share,
         "additive.explained",
-        model._view.reliability,
+        posterior.reliability,
         whose=ENGLISH["additive.of.expectation"],
     )
     return Finding(sentence, brief=Brief("Fit"))

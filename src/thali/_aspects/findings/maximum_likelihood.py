@@ -117,7 +117,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
 @finding("covariates", "Covariate effects", ON_SCREEN)
 def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """Report effects of comparison covariates; None without covariates."""
-    if not model._covariates:
+    if not get_aspect_estimates(model).data.covariate_names:
         return None
     effects_table = model.covariate_effects(settings.ci)
     return build_covariate_finding(effects_table, effects_table["estimate"])
@@ -200,9 +200,9 @@ def describe_likelihood_methods(model: "EliminationByAspects") -> tuple[Text, ..
     estimates = get_aspect_estimates(model)
     if estimates.tie is not None:
         sentences.append(describe_ties())
-    if model._covariates:
+    if covariate_names := estimates.data.covariate_names:
         sentences.append(
-            phrase(ENGLISH, "ml.methods.covariates", names=list_names(model._covariates))
+            phrase(ENGLISH, "ml.methods.covariates", names=list_names(covariate_names))
         )
     error_sentence = describe_errors(estimates.people)
     if estimates.is_tested_over_people:

@@ -3,8 +3,8 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from thali._model.choice_findings import build_dependence_finding, describe_dependence
-from thali._model.finding import ON_SCREEN, STATISTICS, Finding, Text, finding
+from thali._model.choice_findings import build_dependence_finding
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, finding, with_draws
 from thali._model.finding_settings import AnswerSettings
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import phrase
@@ -14,15 +14,19 @@ from thali._trees.tree import Tree
 from .english_sentences import ENGLISH
 
 if TYPE_CHECKING:
+    from thali._posterior.posterior_tree import Posterior
+
     from ..models.base_model import LatentFeatures
 
 
 @finding(
     "independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS
 )
-def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding | None:
+@with_draws
+def independence(
+    model: "LatentFeatures", posterior: "Posterior", settings: AnswerSettings
+) -> Finding | None:
     """Report whether the fit corrects for repeated answers of a respondent, and how."""
-    posterior = model._view
     dependence = posterior.dependence
     if dependence is None:
         return None
@@ -41,8 +45,3 @@ def independence(model: "LatentFeatures", settings: AnswerSettings) -> Finding |
             notes=(phrase(ENGLISH, "independence.aspects", features=features_parameter),),
         )
     return replace(dependence_finding, notes=())
-
-
-def describe_repeated_answers(model: "LatentFeatures") -> tuple[Text, ...]:
-    """Return methods sentences about repeated answers; () if respondents are unknown."""
-    return describe_dependence(model._view.dependence)

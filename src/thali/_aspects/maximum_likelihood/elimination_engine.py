@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,10 +127,6 @@ class AspectLikelihoodEngine(Engine):
         """Return the data that the model was fitted to."""
         return get_aspect_estimates(model).data
 
-    def options_of_fit(self, model: "EliminationByAspects") -> list[str]:
-        """Return []: a comparison fits the weights of all options of its data."""
-        return []
-
     def summary(self, model: "EliminationByAspects", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of aspect weights with standard errors and tests."""
         estimates = get_aspect_estimates(model)
@@ -149,95 +146,9 @@ class AspectLikelihoodEngine(Engine):
             weights_table.attrs |= {"tie": estimates.tie, "tie_std_error": estimates.tie_std_error}
         return weights_table
 
-    def covariates(self, model: "EliminationByAspects") -> tuple[str, ...]:
-        """Return names of the comparison covariates that the fit used."""
-
-        return get_aspect_estimates(model).data.covariate_names
-
-    def covariate_effects(self, model: "EliminationByAspects", ci: float) -> "pandas.DataFrame":
-        """Return a table of covariates' effects on the log odds of the first option, per unit."""
-        from .fit import covariate_table
-
-        return covariate_table(get_aspect_estimates(model), ci)
-
-    def predict_proba(
-        self,
-        model: "EliminationByAspects",
-        sets: Any,
-        return_se: bool = False,
-        covariates: Any = None,
-    ) -> "np.ndarray | list[np.ndarray]":
-        """Return choice probabilities at the estimates, including lapses."""
-        from thali._model.labelled_option_sets import is_best_worst, set_indices
-
-        estimates = get_aspect_estimates(model)
-        if return_se or is_best_worst(sets):
-            model._require_posterior()
-        options_by_set, are_pairs = set_indices(sets, list(estimates.data.labels))
-        if are_pairs:
-            first_options, second_options = np.array(options_by_set).T
-            return estimates.probabilities(
-                first_options,
-                second_options,
-                _build_predictors(estimates, covariates, len(options_by_set)),
-            )
-        if covariates is not None:
-            raise ArgumentError(
-                "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
-                " ...]."
-            )
-        return [estimates.set_probabilities(members) for members in options_by_set]
-
-    def log_predictive(self, model: "EliminationByAspects", choices: Any) -> "pandas.Series":
-        """Return the joint log probability of each respondent's choices, at the estimates."""
-        from thali._model.respondent_log_predictive import (
-            count_answers_by_respondent,
-            sum_log_choices,
-            tabulate_by_respondent,
-        )
-
-        answer_indices, choice_counts = count_answers_by_respondent(choices)
-        choice_probabilities = np.concatenate(self.predict_proba(model, choices))[answer_indices]
-        return tabulate_by_respondent(
-            choices, sum_log_choices(choice_probabilities[None], choice_counts)[0]
-        )
-
-    def predict_outcomes(
-        self, model: "EliminationByAspects", pairs: Any, covariates: Any = None
-    ) -> "pandas.DataFrame":
-        """Return probabilities of win, tie and loss for each pair, at the estimates."""
-        from thali._inference.numerics.davidson_ties import compute_win_tie_loss
-        from thali._model.labelled_option_sets import pair_indices, tabulate_outcomes
-
-        estimates = get_aspect_estimates(model)
-        labels = list(estimates.data.labels)
-        first_options, second_options = pair_indices(
-            pairs, labels, estimates.tie is not None or model.ties == "davidson"
-        )
-        first_probabilities = estimates.probabilities(
-            first_options,
-            second_options,
-            _build_predictors(estimates, covariates, len(first_options)),
-        )
-        return tabulate_outcomes(
-            labels,
-            first_options,
-            second_options,
-            compute_win_tie_loss(
-                first_probabilities, 1.0 - first_probabilities, estimates.tie or 0.0
-            ),
-        )
-
-    def predict_left_out(self, model: "EliminationByAspects", part: "HeldOutPair") -> np.ndarray:
-        """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
-        pairs = [part.pair] * len(part.counts)
-        covariates = part.select_covariates(self.covariates(model)) or None
-        if part.counts.shape[1] == 3:
-            return self.predict_outcomes(model, pairs, covariates)[
-                ["p_a", "p_tie", "p_b"]
-            ].to_numpy()
-        first_probabilities = np.asarray(self.predict_proba(model, pairs, False, covariates))
-        return stack_outcomes(first_probabilities)
+    def get_results(self, model: "EliminationByAspects") -> "EstimateResults":
+        """Return the results of the estimates."""
+        return EstimateResults(model, get_aspect_estimates(model))
 
 
 MAXIMUM_LIKELIHOOD = AspectLikelihoodEngine()
@@ -310,8 +221,101 @@ def _choose_lapse(model: "EliminationByAspects") -> float:
     return model.lapse
 
 
-def _build_predictors(estimates: "Estimates", covariates: Any, n_comparisons: int) -> np.ndarray:
-    """Return covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
-    from thali._model.covariate_effects import predictor_matrix
+@dataclass
+class EstimateResults:
+    """Predictions at the estimates, and effects of covariates."""
 
-    return predictor_matrix(covariates, estimates.data.covariate_names, n_comparisons)
+    model: "EliminationByAspects"
+    estimates: "Estimates"
+    labels = ()  # a comparison fits the weights of all options of its data
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the comparison covariates that the fit used."""
+        return self.estimates.data.covariate_names
+
+    def covariate_effects(self, ci: float) -> "pandas.DataFrame":
+        """Return a table of covariates' effects on the log odds of the first option, per unit."""
+        from .fit import covariate_table
+
+        return covariate_table(self.estimates, ci)
+
+    def predict_proba(
+        self,
+        sets: Any,
+        return_se: bool = False,
+        covariates: Any = None,
+    ) -> "np.ndarray | list[np.ndarray]":
+        """Return choice probabilities at the estimates, including lapses."""
+        from thali._model.labelled_option_sets import is_best_worst, set_indices
+
+        estimates = self.estimates
+        if return_se or is_best_worst(sets):
+            self.model._require_posterior()
+        options_by_set, are_pairs = set_indices(sets, list(estimates.data.labels))
+        if are_pairs:
+            first_options, second_options = np.array(options_by_set).T
+            return estimates.probabilities(
+                first_options,
+                second_options,
+                self._build_predictors(covariates, len(options_by_set)),
+            )
+        if covariates is not None:
+            raise ArgumentError(
+                "Covariates require comparisons of two options; give pairs of labels, [(a, b),"
+                " ...]."
+            )
+        return [estimates.set_probabilities(members) for members in options_by_set]
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        """Return the joint log probability of each respondent's choices, at the estimates."""
+        from thali._model.respondent_log_predictive import (
+            count_answers_by_respondent,
+            sum_log_choices,
+            tabulate_by_respondent,
+        )
+
+        answer_indices, choice_counts = count_answers_by_respondent(choices)
+        choice_probabilities = np.concatenate(self.predict_proba(choices))[answer_indices]
+        return tabulate_by_respondent(
+            choices, sum_log_choices(choice_probabilities[None], choice_counts)[0]
+        )
+
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Return probabilities of win, tie and loss for each pair, at the estimates."""
+        from thali._inference.numerics.davidson_ties import compute_win_tie_loss
+        from thali._model.labelled_option_sets import pair_indices, tabulate_outcomes
+
+        estimates = self.estimates
+        labels = list(estimates.data.labels)
+        first_options, second_options = pair_indices(
+            pairs, labels, estimates.tie is not None or self.model.ties == "davidson"
+        )
+        first_probabilities = estimates.probabilities(
+            first_options,
+            second_options,
+            self._build_predictors(covariates, len(first_options)),
+        )
+        return tabulate_outcomes(
+            labels,
+            first_options,
+            second_options,
+            compute_win_tie_loss(
+                first_probabilities, 1.0 - first_probabilities, estimates.tie or 0.0
+            ),
+        )
+
+    def predict_held_out(self, part: "HeldOutPair") -> np.ndarray:
+        """Return outcome probabilities of a held-out pair, shape (n_cells, n_outcomes)."""
+        pairs = [part.pair] * len(part.counts)
+        covariates = part.select_covariates(self.covariates) or None
+        if part.counts.shape[1] == 3:
+            return self.predict_outcomes(pairs, covariates)[["p_a", "p_tie", "p_b"]].to_numpy()
+        first_probabilities = np.asarray(self.predict_proba(pairs, False, covariates))
+        return stack_outcomes(first_probabilities)
+
+    def _build_predictors(self, covariates: Any, n_comparisons: int) -> np.ndarray:
+        """Return covariates of predicted comparisons, shape (n_comparisons, n_covariates)."""
+        from thali._model.covariate_effects import predictor_matrix
+
+        return predictor_matrix(covariates, self.covariates, n_comparisons)

@@ -68,6 +68,11 @@ class LatentFeatures(MarkovChainModel):
         posterior = self._view
         return self._compute_once("answers", lambda: load_results(posterior))
 
+    @property
+    def _results(self) -> Any:
+        """Results of the fitting method: of draws, or of estimates."""
+        return self._engine.get_results(self)
+
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:
         """Return arguments of the sampling task: prior, likelihood, weight prior and others."""
         raise NotImplementedError
@@ -242,7 +247,7 @@ class LatentFeatures(MarkovChainModel):
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the labels of the fitted options; [] if unavailable."""
-        return self._engine.options_of_fit(self)
+        return self._results.labels
 
     def _restore(self, fitted_attributes: dict[str, Any], path: object) -> None:
         """Set fitted attributes from a file, after a check of the posterior's layout."""
@@ -430,7 +435,7 @@ class LatentFeatures(MarkovChainModel):
 
     def _predict_left_out(self, part: "HeldOutPair | Similarities") -> Any:
         """Return every draw's prediction of data that were held out of the fit."""
-        return self._engine.predict_left_out(self, part)
+        return self._results.predict_held_out(part)
 
     @requires(require_draws)
     def log_evidence(

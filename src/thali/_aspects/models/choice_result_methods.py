@@ -58,7 +58,7 @@ class ChoiceAnswers(LatentFeatures):
     @property
     def _covariates(self) -> tuple[str, ...]:
         """Names of the comparison covariates that the fit used."""
-        return self._engine.covariates(self)
+        return self._results.covariates
 
     @requires(require_covariates)
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -103,7 +103,7 @@ class ChoiceAnswers(LatentFeatures):
         >>> model.covariate_effects()["odds"].round(3).to_dict()
         {'order': 1.155}
         """
-        return self._engine.covariate_effects(self, ci)
+        return self._results.covariate_effects(ci)
 
     @requires(require_choice_draws)
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
@@ -165,7 +165,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label or a covariate is unknown, or an entry is not at least two different options.
         """
-        return self._engine.predict_proba(self, sets, return_se, covariates)
+        return self._results.predict_proba(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Return posterior mean probabilities of win, tie and loss for each pair.
@@ -189,7 +189,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If a label is unknown, an entry is not two different options, or the model has no ties.
         """
-        return self._engine.predict_outcomes(self, pairs, covariates)
+        return self._results.predict_outcomes(pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""Return the joint log predictive probability of each new respondent's choices.
@@ -221,7 +221,7 @@ class ChoiceAnswers(LatentFeatures):
         DataError
             If the choices have no respondents.
         """
-        return self._engine.log_predictive(self, choices)
+        return self._results.log_predictive(choices)
 
     def check(self, random_seed: "RandomSeed" = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of the observed proportions.

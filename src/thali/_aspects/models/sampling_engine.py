@@ -12,8 +12,7 @@ from ..samplers.sampling_task import PreparedChains, build_task
 from .feature_fit import FeatureFit
 
 if TYPE_CHECKING:
-    import pandas
-
+    from ..results.posterior_results import PosteriorResults
     from .base_model import LatentFeatures
 
 
@@ -50,40 +49,9 @@ class FeatureSamplingEngine(RespondentChainEngine):
         if swap_warning := describe_odd_sigma(posterior, "sigma_scores_" in vars(model)):
             yield DataWarning(swap_warning)
 
-    def options_of_fit(self, model: "LatentFeatures") -> list[str]:
-        """Return the option labels of the fit; [] if its data have none."""
-        return model._view.labels
-
-    def covariates(self, model: "LatentFeatures") -> tuple[str, ...]:
-        """Return names of the comparison covariates that the fit used."""
-        return model._view.covariates
-
-    def covariate_effects(self, model: "LatentFeatures", ci: float) -> "pandas.DataFrame":
-        """Return a table of covariates' effects on the log odds of the first option, per unit."""
-        from thali._model.covariate_effects import tabulate_effects
-
-        posterior = model._view
-        return tabulate_effects(posterior.covariates, posterior.coefficients, ci)
-
-    def predict_proba(
-        self, model: "LatentFeatures", sets: Any, return_se: bool = False, covariates: Any = None
-    ) -> Any:
-        """Return posterior mean choice probabilities, including lapses."""
-        return model._data_results.predict_proba(sets, return_se, covariates)
-
-    def predict_outcomes(
-        self, model: "LatentFeatures", pairs: Any, covariates: Any = None
-    ) -> "pandas.DataFrame":
-        """Return posterior mean probabilities of win, tie and loss for each pair."""
-        return model._data_results.predict_outcomes(pairs, covariates)
-
-    def predict_left_out(self, model: "LatentFeatures", part: Any) -> Any:
-        """Return the prediction of every draw for held-out data."""
-        return model._data_results.predict_held_out(part)
-
-    def log_predictive(self, model: "LatentFeatures", choices: Any) -> "pandas.Series":
-        """Return the joint log predictive probability of each new respondent's choices."""
-        return model._data_results.log_predictive(choices)
+    def get_results(self, model: "LatentFeatures") -> "PosteriorResults":
+        """Return the results of the draws."""
+        return model._data_results
 
 
 FEATURE_SAMPLING = FeatureSamplingEngine()

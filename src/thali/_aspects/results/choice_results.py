@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.base_classes import build_from_fields
 from thali._data.choices import Choices
 from thali._data.choices.data_subsets import select_choices
 from thali._data.pairs import PairedComparisons
@@ -64,7 +65,8 @@ class SetResults(PosteriorResults):
         """Return the fitted `Choices`, without their respondents."""
         posterior = self.posterior
         no_indices = np.zeros(0, np.int64)
-        unanswered_choices = Choices._from_fields(
+        unanswered_choices = build_from_fields(
+            Choices,
             tuple(posterior.labels),
             (),
             posterior.set_start,
@@ -144,7 +146,8 @@ class PairResults(SetResults):
         covariates = None
         if covariate_names := tuple(self.posterior.covariates):
             option_values = np.zeros((self.posterior.n_options, len(covariate_names)))
-            covariates = PairCovariates._from_fields(
+            covariates = build_from_fields(
+                PairCovariates,
                 covariate_names,
                 pair_of_cell,
                 comparison_cells["x"][has_count],
@@ -156,7 +159,8 @@ class PairResults(SetResults):
                 None,
             )
         n_pairs = len(pair_indices)
-        return PairedComparisons._from_fields(
+        return build_from_fields(
+            PairedComparisons,
             tuple(self.posterior.labels),
             first_options,
             second_options,

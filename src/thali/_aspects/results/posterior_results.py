@@ -130,6 +130,22 @@ class PosteriorResults:
         """Return a function from a slice of questions to answer probabilities at `draws`."""
         raise NotImplementedError
 
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the options that data of a comparison must share; [] if there are none."""
+        return self.posterior.labels
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Names of the comparison covariates that the fit used."""
+        return self.posterior.covariates
+
+    def covariate_effects(self, ci: float) -> "pandas.DataFrame":
+        """Return a table of covariates' effects on the log odds of the first option, per unit."""
+        from thali._model.covariate_effects import tabulate_effects
+
+        return tabulate_effects(self.covariates, self.posterior.coefficients, ci)
+
     def predict_proba(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """Return choice probabilities of each set, and Monte Carlo errors if `return_se`."""
         raise requires_choices_error(self.posterior, "predict_proba")

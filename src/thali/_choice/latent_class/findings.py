@@ -39,13 +39,14 @@ if TYPE_CHECKING:
 def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
     # the classes are the segments, if none is empty
+    n_classes = model.membership_.shape[1]
     occupied_classes = set(model.membership_.to_numpy().argmax(axis=1))
     n_segments = None
     individual_makers = ()
-    if model._n_classes_ > 1:
+    if n_classes > 1:
         individual_makers = RESPONDENT_FINDINGS
-        if model._n_classes_ == len(occupied_classes):
-            n_segments = model._n_classes_
+        if n_classes == len(occupied_classes):
+            n_segments = n_classes
     market_makers, segment_makers = build_choice_makers(settings, n_segments, instead="")
     return (*_FIRST, *market_makers, *segment_makers, *_REST, *individual_makers, *_LAST)
 
@@ -53,7 +54,8 @@ def list_makers(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Fi
 @finding("classes", "Latent classes", ON_SCREEN)
 def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """Report sizes and coefficients of the classes."""
-    choice_row = model.choice_.loc[model._n_classes_]
+    n_classes = model.membership_.shape[1]
+    choice_row = model.choice_.loc[n_classes]
     notes = [
         phrase(
             ENGLISH,
@@ -65,9 +67,9 @@ def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
         )
     ]
     sentence: Text = ENGLISH["latent.one"]
-    if model._n_classes_ > 1:
+    if n_classes > 1:
         size_texts = list_names([format_percent(size) for size in model._sizes_])
-        sentence = phrase(ENGLISH, "latent.several", number=model._n_classes_, shares=size_texts)
+        sentence = phrase(ENGLISH, "latent.several", number=n_classes, shares=size_texts)
         notes.append(
             phrase(ENGLISH, "latent.entropy", entropy=format_number(choice_row["entropy_r2"]))
         )
@@ -81,7 +83,7 @@ def report_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Findi
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
 def report_class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """Report effects of respondents' columns on the odds of classes."""
-    if model._membership_coef_ is None or model._n_classes_ < 2:
+    if model._membership_coef_ is None or model.membership_.shape[1] < 2:
         return None
     table = model.respondents.effects(settings.ci)
     certain_rows = [

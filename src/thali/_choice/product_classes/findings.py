@@ -127,6 +127,7 @@ def _format_classes(table: Any) -> Any:
 @finding("evidence", "Log evidence", chapter=STATISTICS)
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """Report the log evidence (None without) and the messages of the run."""
+    notes = tuple(model._messages_)
     if math.isfinite(model._log_evidence_):
         sentence = phrase(
             ENGLISH,
@@ -135,10 +136,10 @@ def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | Non
             error=f"{model._log_evidence_se_:.2f}",
             sd=f"{model._evidence_sd_:.2f}",
         )
-        return Finding(sentence, notes=tuple(model._messages_))
-    if not model._messages_:
+        return Finding(sentence, notes=notes)
+    if not notes:
         return None
-    return Finding(notes=tuple(model._messages_))
+    return Finding(notes=notes)
 
 
 def describe_model(model: "ProductClasses") -> tuple[Text, ...]:

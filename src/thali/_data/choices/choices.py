@@ -13,7 +13,7 @@ from thali._labels import choose_number, format_plural, list_names, shorten, sim
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython
 
-from ..base_classes import Judged
+from ..base_classes import Judged, build_from_fields, copy_with_fields
 from ..connectivity import describe_disconnected, list_components
 from ..kinds import CHOICES
 from ..number_checks import convert_whole_counts
@@ -284,7 +284,6 @@ class Choices(Judged):
     from_wide: Final = classmethod(table_constructors.from_wide)
     from_rankings: Final = classmethod(table_constructors.from_rankings)
     from_best_worst: Final = classmethod(table_constructors.from_best_worst)
-    _of_rankings = classmethod(table_constructors.read_rankings)
     by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = (
         data_subsets.by_respondent
     )
@@ -339,7 +338,8 @@ class Choices(Judged):
         covariates = None
         if data.covariates is not None:
             covariates = data.covariates.of_options()
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             data.labels,
             data.respondents,
             start,
@@ -391,7 +391,8 @@ class Choices(Judged):
                 self.times * ~is_first,
                 0.0 * self.times,
             )
-        comparisons = PairedComparisons._from_fields(
+        comparisons = build_from_fields(
+            PairedComparisons,
             self.labels,
             first_indices.copy(),
             second_indices.copy(),
@@ -435,18 +436,14 @@ class Choices(Judged):
         answer_indices = np.flatnonzero(counts)
         best_positions, worst_positions = self.places_of(answer_indices)
         unknown_respondents = np.full(answer_indices.size, -1)
-        return type(self)._from_fields(
-            self.labels,
-            (),
-            self.start,
-            self.members,
-            unknown_respondents,
-            best_positions,
-            counts[answer_indices],
-            worst_positions,
-            None,
-            self.n_tied,
-            self.covariates,
+        return copy_with_fields(
+            self,
+            respondents=(),
+            respondent=unknown_respondents,
+            choice=best_positions,
+            times=counts[answer_indices],
+            worst=worst_positions,
+            people=None,
         )
 
     def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
@@ -482,13 +479,14 @@ class Choices(Judged):
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
         occasions = convert_to_rankings(self)
-        rankings = type(self)._from_fields(
+        rankings = build_from_fields(
+            type(self),
             occasions.labels,
             occasions.respondents,
             *table_constructors.aggregate_occasions(occasions)[:-1],
             occasions.people,
         )
-        return rankings._copy_with_fields(covariates=self.covariates)
+        return copy_with_fields(rankings, covariates=self.covariates)
 
     def _freeze(self, *fields: Any) -> "Choices":
         """Set the fields in the order of `_FIELDS`, count the answers and return the object."""

@@ -10,6 +10,7 @@ from thali._inference.index_arithmetic import part_bounds, part_positions, repea
 from thali._labels import index_labels
 from thali.errors import DataError, InPython
 
+from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import convert_frame
 from ..option_covariates import add_option_columns
 from ..pairs.covariates import read_option_covariates
@@ -104,7 +105,7 @@ def select_rows(
     selected_choices = select_choices(
         data, respondent_index, data.choice[rows], worst, times=data.times[rows]
     )
-    return selected_choices._copy_with_fields(respondents=respondent_names, people=people_table)
+    return copy_with_fields(selected_choices, respondents=respondent_names, people=people_table)
 
 
 def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
@@ -126,7 +127,7 @@ def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":
     """
     names = list(names)
     if data.covariates is not None:
-        return data._copy_with_fields(covariates=data.covariates.select_covariates(names))
+        return copy_with_fields(data, covariates=data.covariates.select_covariates(names))
     if names:
         raise DataError(
             f"Unknown covariate {names[0]!r}: these choices have no covariates. Answer-level"
@@ -172,7 +173,7 @@ def with_option_covariates(data: "Choices", frame: "pd.DataFrame") -> "Choices":
     Choices(3 options, 3 sets of 2 to 3 options, 4 choices, 1 covariate, 2 respondents)
     """
     columns = read_option_covariates(convert_frame(frame), data.labels)
-    return data._copy_with_fields(covariates=add_option_columns(data.covariates, columns))
+    return copy_with_fields(data, covariates=add_option_columns(data.covariates, columns))
 
 
 def list_row_members(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
@@ -198,18 +199,15 @@ def select_choices(
     index_shift = start[set_index] - data.start[sets][set_index]
     if worst is not None:
         worst = worst + index_shift
-    return type(data)._from_fields(
-        data.labels,
-        data.respondents,
-        start,
-        members,
-        respondent,
-        choice + index_shift,
-        times,
-        worst,
-        data.people,
-        data.n_tied[sets],
-        data.covariates,
+    return copy_with_fields(
+        data,
+        start=start,
+        members=members,
+        respondent=respondent,
+        choice=choice + index_shift,
+        times=times,
+        worst=worst,
+        n_tied=data.n_tied[sets],
     )
 
 
@@ -299,7 +297,8 @@ def together(
     covariates = None
     if all(dataset.labels == labels for dataset in datasets):
         covariates = data.covariates
-    return type(data)._from_fields(
+    return build_from_fields(
+        type(data),
         labels,
         row_respondents.names,
         *set_fields,

@@ -10,6 +10,7 @@ from thali._inference.index_arithmetic import find_first, part_bounds
 from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
+from ..base_classes import build_from_fields
 from ..column_readers import add_note, convert_frame, note_omission
 from ..suspicious_data import find_similar_labels, find_total_labels, warn_each
 from .best_worst_tables import (
@@ -107,7 +108,7 @@ def from_wide(
     occasions = read_wide_occasions(
         frame, chosen, alternatives, available, other_columns, labels, weights
     )
-    return cls._from_fields(*build_choice_fields(occasions))
+    return build_from_fields(cls, *build_choice_fields(occasions))
 
 
 def from_rankings(
@@ -193,11 +194,11 @@ def read_rankings(
                 f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}."
             )
         occasions = convert_rankings(read_ranking_list(rankings, labels), unranked)
-        return cls._from_fields(*build_choice_fields(occasions)), ""
+        return build_from_fields(cls, *build_choice_fields(occasions)), ""
     columns = require_ranking_columns(rankings, layout, named_columns, unranked)
     table_rankings = read_ranking_frame(rankings, columns, labels, weights, unranked)
     note_omission(count_empty(table_rankings, unranked), noun="ranking")
-    data = cls._from_fields(*build_choice_fields(convert_rankings(table_rankings, unranked)))
+    data = build_from_fields(cls, *build_choice_fields(convert_rankings(table_rankings, unranked)))
     return data, describe_rankings(table_rankings, columns, unranked)
 
 
@@ -267,7 +268,7 @@ def from_best_worst(
     occasions = read_tied_answers(frame, columns, labels, weights)
     if occasions is None:
         occasions = read_best_worst_occasions(frame, columns, labels, weights)
-    return cls._from_fields(*build_choice_fields(occasions))
+    return build_from_fields(cls, *build_choice_fields(occasions))
 
 
 def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:

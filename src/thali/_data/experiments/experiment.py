@@ -12,7 +12,7 @@ from thali._labels import format_label, format_plural, index_labels, shorten, su
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..base_classes import Frozen
+from ..base_classes import Frozen, build_from_fields, copy_with_fields
 from ..column_readers import check_columns, convert_frame, rename_as_text, select_answered_rows
 from ..column_roles import column_names
 from ..kinds import EXPERIMENTS
@@ -453,7 +453,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             products,
         )
         index_arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays)
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             arrays_read.scheme,
             arrays_read.respondents,
             *index_arrays,
@@ -630,7 +631,8 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         profile_columns = self.profile_columns
         if profile_columns is not None:
             profile_columns = profile_columns.loc[is_kept_row].reset_index(drop=True)
-        return type(self)._from_fields(
+        return build_from_fields(
+            type(self),
             self.scheme,
             tuple(
                 label for label, count in zip(self.respondents, task_counts, strict=True) if count
@@ -651,7 +653,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
         `chosen` is a row of each task, counted from its first row.
         """
-        return self._copy_with_fields(**changed)
+        return copy_with_fields(self, **changed)
 
     def split(
         self,

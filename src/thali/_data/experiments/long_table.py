@@ -419,7 +419,7 @@ def read_experiment(
     check_columns(frame, [bought])
     frame, columns = mark_rated_tasks(frame, columns, outcome)
     answer_columns = [name for name in (bought, outcome) if name is not None]
-    columns = find_task_columns(frame.drop(columns=answer_columns), *columns)
+    columns = find_task_columns(frame.drop(columns=answer_columns), columns)
     settings = AttributeSettings(
         _list_named_attributes(attributes),
         _convert_keys(levels, "levels"),
@@ -500,7 +500,7 @@ def mark_rated_tasks(
     if outcome is None or columns[-1] is not None:
         return frame, columns
     try:
-        find_task_columns(frame.drop(columns=outcome), *columns)
+        find_task_columns(frame.drop(columns=outcome), columns)
     except SeveralColumnsError:
         raise
     except DataError:
@@ -650,7 +650,13 @@ def _read_task_table(
         list(filter(None, [alternative_column])),
         task_columns=(respondent_column, task_column),
     )
-    table = TaskTable(frame, *columns)
+    table = TaskTable(
+        frame,
+        respondent=respondent_column,
+        task=task_column,
+        alternative=alternative_column,
+        chosen=chosen_column,
+    )
     answer_columns = [bought_column, outcome]
     kept_columns = table.roles.union(settings.declared, settings.names or (), answer_columns)
     table = _select_offered_rows(
@@ -784,7 +790,9 @@ def read_people(
     )
 
 
-def find_task_columns(frame: "pd.DataFrame", *given_names: Any) -> tuple[str, str, str | None, str]:
+def find_task_columns(
+    frame: "pd.DataFrame", given_names: Iterable[Any]
+) -> tuple[str, str, str | None, str]:
     """Return the columns of respondent, task, alternative (or None) and choice.
 
     Names decide, and for the choice the cells: 1 in one row of each task. Respondents who chose

@@ -15,7 +15,6 @@ from ..base_classes import JudgedByPeople
 from ..column_readers import read_square_cells
 from ..connectivity import describe_disconnected, list_components
 from ..kinds import PAIRS
-from ..number_checks import are_integers
 from ..questions import Questions
 from ..report_facts import (
     MAX_LISTED,
@@ -28,7 +27,7 @@ from ..report_facts import (
 from ..respondent_answers import Answers, name_respondents
 from ..respondent_table import list_people_facts
 from ..suspicious_data import find_percentages, find_similar_labels, warn_each
-from . import data_subsets, score_comparisons, table_constructors
+from . import data_subsets, table_constructors
 from .comparison_rows import ComparisonRows, build_fields
 from .covariates import CovariateCells, PairCovariates
 from .dates import DatedComparisons
@@ -166,10 +165,6 @@ class PairedComparisons(JudgedByPeople):
     from_trials: Final = classmethod(table_constructors.from_trials)
     from_results: Final = classmethod(table_constructors.from_results)
     from_wide: Final = classmethod(table_constructors.from_wide)
-    _of_list = classmethod(table_constructors.read_list)
-    _of_trials = classmethod(table_constructors.read_trials)
-    _of_outcomes = classmethod(table_constructors.build_comparisons)
-    _of_scores = classmethod(score_comparisons.compare_scores)
     to_frame: Final = table_constructors.to_frame
     proportions: Final = table_constructors.proportions
 
@@ -272,7 +267,9 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_comparisons(self) -> int | float:
         """Number of comparisons, with ties; their total weight when counts are fractional."""
-        return self._convert_counts(self.wins.sum() + self.losses.sum() + self.tied.sum()).item()
+        return table_constructors.convert_counts(
+            self, self.wins.sum() + self.losses.sum() + self.tied.sum()
+        ).item()
 
     @property
     def n_answers(self) -> int | float:
@@ -282,13 +279,7 @@ class PairedComparisons(JudgedByPeople):
     @property
     def n_ties(self) -> int | float:
         """Number of ties; their total weight when counts are fractional."""
-        return self._convert_counts(self.tied.sum()).item()
-
-    def _convert_counts(self, counts: np.ndarray) -> Any:
-        """Convert counts to integers if all counts of the data are."""
-        if all(map(are_integers, (self.wins, self.losses, self.tied))):
-            return counts.astype(np.int64)
-        return counts
+        return table_constructors.convert_counts(self, self.tied.sum()).item()
 
     @property
     def counts(self) -> np.ndarray:
@@ -319,7 +310,7 @@ class PairedComparisons(JudgedByPeople):
         table = np.zeros((self.n_options, self.n_options))
         table[self.first, self.second] = upper_values
         table[self.second, self.first] = lower_values
-        return self._convert_counts(table)
+        return table_constructors.convert_counts(self, table)
 
     @property
     def never_judged(self) -> list[str]:

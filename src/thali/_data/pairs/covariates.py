@@ -10,6 +10,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import check_labels, format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError
 
+from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import add_note, convert_frame, encode_column, get_column
 from ..column_roles import column_names, has_numbers
 from ..number_checks import refuse_extremes
@@ -107,7 +108,8 @@ class PairCovariates(OptionCovariates):
         answers = None
         if row_respondents is not None:
             answers = Answers.from_rows(row_respondents, cell_index, *counts)
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             columns.names,
             cell_keys[:, 0].astype(np.int64),
             cell_keys[:, 1:].copy(),
@@ -119,13 +121,13 @@ class PairCovariates(OptionCovariates):
 
     def without_answers(self) -> "PairCovariates":
         """Return the cells without respondents."""
-        return self._copy_with_fields(answers=None)
+        return copy_with_fields(self, answers=None)
 
     def with_counts(
         self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
     ) -> "PairCovariates":
         """Return the cells with other counts, of unknown respondents."""
-        return self._copy_with_fields(wins=wins, losses=losses, tied=tied, answers=None)
+        return copy_with_fields(self, wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def read_covariates(

@@ -17,6 +17,7 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError, InPython, Message
 
+from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import convert_frame
 from ..option_covariates import CovariateColumns, OptionCovariates, add_option_columns
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
@@ -113,7 +114,7 @@ def with_counts(
     """
     if tied is None:
         tied = np.zeros(data.n_pairs)
-    return type(data)._from_fields(data.labels, data.first, data.second, wins, losses, tied)
+    return build_from_fields(type(data), data.labels, data.first, data.second, wins, losses, tied)
 
 
 def with_cell_counts(
@@ -132,7 +133,7 @@ def with_cell_counts(
         np.bincount(pair, tied, data.n_pairs),
     )
     covariates = data.covariates.with_counts(wins, losses, tied)
-    return data_of_pairs._copy_with_fields(covariates=covariates)
+    return copy_with_fields(data_of_pairs, covariates=covariates)
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
@@ -357,8 +358,8 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     by_order(data)  # raises if the order is unknown
     rows = list_rows_by_order(data)
     order = CovariateColumns((ORDER,), np.ones((len(rows.first), 1)))
-    return type(data)._from_fields(
-        *build_fields(data.labels, rows._replace(covariates=order), knows_order=True)
+    return build_from_fields(
+        type(data), *build_fields(data.labels, rows._replace(covariates=order), knows_order=True)
     )
 
 
@@ -398,7 +399,7 @@ def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> 
             InPython(" when reading them: from_trials(frame, date=...).", "."),
         )
     rows = list_finest_rows(data).select_rows(data.dates.are_between(since, until))
-    return type(data)._from_fields(*build_fields(data.labels, rows))
+    return build_from_fields(type(data), *build_fields(data.labels, rows))
 
 
 def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> "PairedComparisons":
@@ -524,7 +525,7 @@ def without_dates(data: "PairedComparisons") -> "PairedComparisons":
     >>> th.PairedComparisons.from_trials(frame, date="day").without_dates()
     PairedComparisons(2 options, 1 pair, 2 comparisons, 1 component)
     """
-    return data._copy_with_fields(dates=None)
+    return copy_with_fields(data, dates=None)
 
 
 def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
@@ -551,7 +552,8 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     ):
         if first_row < end_row:
             pair_indices = answers.pair[first_row:end_row]
-            comparisons[respondent_name] = type(data)._from_fields(
+            comparisons[respondent_name] = build_from_fields(
+                type(data),
                 data.labels,
                 data.first[pair_indices],
                 data.second[pair_indices],
@@ -623,7 +625,8 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
     for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
         is_compared = counts.sum(axis=0) > 0.0
         data_by_order.append(
-            type(data)._from_fields(
+            build_from_fields(
+                type(data),
                 data.labels,
                 data.first[is_compared],
                 data.second[is_compared],
@@ -647,7 +650,8 @@ def together(
         for dataset in datasets
     ):
         datasets = [
-            dataset._copy_with_fields(
+            copy_with_fields(
+                dataset,
                 answers=None,
                 covariates=dataset.covariates and dataset.covariates.without_answers(),
                 dates=None,
@@ -658,7 +662,7 @@ def together(
         dataset.labels != labels or dataset.covariate_names != data.covariate_names
         for dataset in datasets
     ):
-        datasets = [dataset._copy_with_fields(covariates=None) for dataset in datasets]
+        datasets = [copy_with_fields(dataset, covariates=None) for dataset in datasets]
     return _merge_rows(datasets, labels, data.covariates and data.covariates.options)
 
 
@@ -752,7 +756,7 @@ def _merge_rows(
     if row_dates:
         numbers = np.concatenate([dates.number for dates in row_dates])
         merged_rows = merged_rows._replace(dates=row_dates[0]._replace(number=numbers))
-    merged_data = type(datasets[0])._from_fields(*build_fields(labels, merged_rows))
+    merged_data = build_from_fields(type(datasets[0]), *build_fields(labels, merged_rows))
     if any(dataset.forward is None for dataset in datasets):
         return merged_data
     ordered_rows = [
@@ -778,8 +782,8 @@ def _stack_sides(parts: Sequence[ComparisonRows]) -> ComparisonRows:
 
 def _copy_with_order(data: "PairedComparisons", rows: ComparisonRows) -> "PairedComparisons":
     """Return the comparisons with how often each option was first in the same, ordered rows."""
-    ordered_data = type(data)._from_fields(*build_fields(data.labels, rows, knows_order=True))
-    return data._copy_with_fields(forward=ordered_data.forward)
+    ordered_data = build_from_fields(type(data), *build_fields(data.labels, rows, knows_order=True))
+    return copy_with_fields(data, forward=ordered_data.forward)
 
 
 def _change_rows(
@@ -789,7 +793,9 @@ def _change_rows(
 ) -> "PairedComparisons":
     """Return the comparisons after a change of their rows; `labels` are the new options."""
     labels = labels or data.labels
-    changed_data = type(data)._from_fields(*build_fields(labels, change(list_finest_rows(data))))
+    changed_data = build_from_fields(
+        type(data), *build_fields(labels, change(list_finest_rows(data)))
+    )
     if data.forward is None:
         return changed_data
     # The finest rows do not contain the order of options, which is known by pair only.
@@ -804,7 +810,7 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
     rows = rows.select_rows(np.isin(respondents.number, members))
     respondents = rows.respondents
     rows = rows._replace(respondents=respondents.select_members(members))
-    return type(data)._from_fields(*build_fields(data.labels, rows))
+    return build_from_fields(type(data), *build_fields(data.labels, rows))
 
 
 def require_answers(data: "PairedComparisons") -> Answers:

@@ -11,7 +11,7 @@ from thali._labels import format_plural, is_number, shorten
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..base_classes import Frozen
+from ..base_classes import Frozen, build_from_fields
 from ..column_readers import get_column, number_distinct_rows
 from ..respondent_answers import RowRespondents
 
@@ -123,7 +123,8 @@ class DatedComparisons(Frozen):
         time, first, second = (column[first_rows].astype(np.int64) for column in key_columns[:3])
         if len(respondent):
             respondent = respondent[first_rows]
-        return cls._from_fields(
+        return build_from_fields(
+            cls,
             row_dates.name,
             row_dates.unit,
             time,

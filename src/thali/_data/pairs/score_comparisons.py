@@ -7,6 +7,7 @@ import numpy as np
 from thali._labels import format_plural
 from thali.errors import DataError
 
+from ..base_classes import build_from_fields
 from ..respondent_answers import Answers
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def compare_scores(
     signs = np.sign(differences[item, pair])
     outcomes = [(signs == sign).astype(float) for sign in (1.0, -1.0, 0.0)]
     counts = (np.bincount(pair, outcome, len(first)) for outcome in outcomes)
-    answers = Answers._from_fields(
-        items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, None, scores
+    answers = build_from_fields(
+        Answers, items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, None, scores
     )
-    return cls._from_fields(labels, first, second, *counts, None, answers)
+    return build_from_fields(cls, labels, first, second, *counts, None, answers)

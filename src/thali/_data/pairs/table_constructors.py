@@ -9,6 +9,7 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import DataError
 
+from ..base_classes import build_from_fields
 from ..column_readers import (
     Cells,
     check_columns,
@@ -19,6 +20,7 @@ from ..column_readers import (
     read_counts,
 )
 from ..column_roles import column_names, has_numbers, refuse_ambiguous
+from ..number_checks import are_integers
 from ..respondent_answers import read_respondents
 from ..square_reader import describe_cell
 from ..suspicious_data import (
@@ -177,7 +179,7 @@ def read_list(
         row_dates,
     )
     knows_order = columns.in_order and has_two_counts
-    data = cls._from_fields(*build_fields(option_labels, rows, knows_order))
+    data = build_from_fields(cls, *build_fields(option_labels, rows, knows_order))
     warn_each(
         find_similar_labels(data.labels),
         find_total_labels(data.labels),
@@ -269,7 +271,7 @@ def from_pairs(
         winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]"
     )
     rows = ComparisonRows(winner, loser, np.stack([ones, 0.0 * ones, 0.0 * ones]))
-    data = cls._from_fields(*build_fields(option_labels, rows))
+    data = build_from_fields(cls, *build_fields(option_labels, rows))
     warn_each(find_similar_labels(data.labels))
     return data
 
@@ -560,9 +562,18 @@ def build_comparisons(
     cls: "type[PairedComparisons]", outcomes: TrialOutcomes
 ) -> "tuple[PairedComparisons, str]":
     """Build comparisons from decoded outcomes; also return how they were read."""
-    data = cls._from_fields(*build_fields(outcomes.labels, outcomes.rows, outcomes.knows_order))
+    data = build_from_fields(
+        cls, *build_fields(outcomes.labels, outcomes.rows, outcomes.knows_order)
+    )
     warn_each(find_similar_labels(data.labels), find_total_labels(data.labels))
     return data, outcomes.how
+
+
+def convert_counts(data: "PairedComparisons", counts: np.ndarray) -> Any:
+    """Convert counts to integers if all counts of the data are."""
+    if all(map(are_integers, (data.wins, data.losses, data.tied))):
+        return counts.astype(np.int64)
+    return counts
 
 
 def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
@@ -596,10 +607,10 @@ def to_frame(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "chosen": pd.Categorical.from_codes(chosen_index[is_shown], categories),
         "rejected": pd.Categorical.from_codes(rejected_index[is_shown], categories),
-        "count": data._convert_counts(choice_counts[is_shown]),
+        "count": convert_counts(data, choice_counts[is_shown]),
     }
     if tie_counts.any():
-        table["ties"] = data._convert_counts(tie_counts[is_shown])
+        table["ties"] = convert_counts(data, tie_counts[is_shown])
     return pd.DataFrame(table)
 
 
@@ -626,7 +637,7 @@ def proportions(data: "PairedComparisons") -> "pd.DataFrame":
     table = {
         "a": labels[data.first],
         "b": labels[data.second],
-        "n": data._convert_counts(n_compared),
+        "n": convert_counts(data, n_compared),
         "proportion": data.wins / n_compared,
     }
     if data.tied.any():

@@ -14,7 +14,7 @@ from thali._number_format import format_number, format_percent
 from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
-from ..base_classes import JudgedByPeople
+from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
 from ..column_readers import convert_frame, rename_as_text
 from ..connectivity import describe_groups, list_components
 from ..kinds import SIMILARITIES
@@ -149,7 +149,7 @@ class Similarities(JudgedByPeople):
         measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        self._set_fields(measured_pairs, sigma)
+        self._freeze(*build_similarity_fields(measured_pairs, sigma))
         _warn_cleared_zeros(measured_pairs)
 
     @classmethod
@@ -248,7 +248,7 @@ class Similarities(JudgedByPeople):
         measured_pairs, empirical_sigma, answers = read_pair_list(frame, columns, labels)
         if isinstance(sigma, str):
             sigma = empirical_sigma
-        return cls._build(measured_pairs, sigma, answers)
+        return build_from_fields(cls, *build_similarity_fields(measured_pairs, sigma, answers))
 
     @classmethod
     def from_dissimilarities(
@@ -312,13 +312,12 @@ class Similarities(JudgedByPeople):
         measured_pairs = read_measured_pairs(
             matrix, labels, check_allowed("symmetrize", symmetrize, (None, "mean")), judgements
         )
-        cls._build(measured_pairs)  # run the checks of the class before the checks of the numbers
-        data = cls._build(
-            measured_pairs._replace(
-                values=convert_dissimilarities(measured_pairs, how), lowest_diagonal=False
-            ),
-            sigma,
+        # run the checks of the class before the checks of the numbers
+        build_similarity_fields(measured_pairs)
+        converted_pairs = measured_pairs._replace(
+            values=convert_dissimilarities(measured_pairs, how), lowest_diagonal=False
         )
+        data = build_from_fields(cls, *build_similarity_fields(converted_pairs, sigma))
         _warn_cleared_zeros(measured_pairs)
         return data
 
@@ -385,23 +384,13 @@ class Similarities(JudgedByPeople):
         )
         if isinstance(sigma, str):
             sigma = empirical_sigma
-        data = cls._build(measured_pairs, sigma, answers)
+        data = build_from_fields(cls, *build_similarity_fields(measured_pairs, sigma, answers))
         _warn_cleared_zeros(measured_pairs)
         return data
 
-    @classmethod
-    def _build(
-        cls,
-        measured: MeasuredPairs,
-        sigma: float | None = None,
-        answers: JudgedValues | None = None,
-    ) -> "Similarities":
-        """Build similarities from measured pairs, respondents' values and sigma."""
-        return cls.__new__(cls)._set_fields(measured, sigma, answers)
-
     def with_values(self, values: np.ndarray) -> "Similarities":
         """Return the same pairs with other similarities, in the order of `first`, `second`."""
-        return self._copy_with_fields(values=values, answers=None)
+        return copy_with_fields(self, values=values, answers=None)
 
     def take(self, pairs: np.ndarray) -> "Similarities":
         """Return the similarities of some measured pairs, given by mask or index.
@@ -428,15 +417,13 @@ class Similarities(JudgedByPeople):
         answers = self.answers
         if answers is not None:
             answers = answers.select_positions(pairs, np.cumsum(pairs) - 1)
-        return type(self)._from_fields(
-            self.labels,
-            self.first[pairs],
-            self.second[pairs],
-            self.values[pairs],
-            self.judgements[pairs],
-            self.sigma,
-            self._lowest_diagonal,
-            answers,
+        return copy_with_fields(
+            self,
+            first=self.first[pairs],
+            second=self.second[pairs],
+            values=self.values[pairs],
+            judgements=self.judgements[pairs],
+            answers=answers,
         )
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -460,7 +447,8 @@ class Similarities(JudgedByPeople):
             pair_indices = answers.pair[is_by_respondent]
             values = answers.values[is_by_respondent]
             if len(pair_indices):
-                data_by_name[respondent_name] = type(self)._from_fields(
+                data_by_name[respondent_name] = build_from_fields(
+                    type(self),
                     self.labels,
                     self.first[pair_indices],
                     self.second[pair_indices],
@@ -471,36 +459,6 @@ class Similarities(JudgedByPeople):
                     None,
                 )
         return data_by_name
-
-    def _set_fields(
-        self, measured: MeasuredPairs, sigma: float | None, answers: JudgedValues | None = None
-    ) -> "Similarities":
-        """Set the fields and return the object; raise DataError if nothing was measured."""
-        if len(measured.labels) < 2:
-            raise DataError(
-                "Similarities require at least two objects; got"
-                f" {shorten(measured.labels) or 'none'}."
-            )
-        if not len(measured.values):
-            raise DataError(
-                f"There are no similarities among the {len(measured.labels):,} objects; enter at"
-                " least one."
-            )
-        refuse_extremes(measured.values, "similarity")
-        if sigma is not None:
-            sigma = check_positive(
-                "sigma", sigma, "the error standard deviation of the similarities"
-            )
-        return self._freeze(
-            measured.labels,
-            measured.first,
-            measured.second,
-            measured.values,
-            measured.judgements,
-            sigma,
-            measured.lowest_diagonal,
-            answers,
-        )
 
     def __str__(self) -> str:
         if self.sigma is None:
@@ -610,7 +568,8 @@ class Similarities(JudgedByPeople):
             answers = answers.select_positions(
                 np.ones(len(sort_order), bool), np.argsort(sort_order)
             )
-        return type(self)._from_fields(
+        return build_from_fields(
+            type(self),
             labels,
             lower[sort_order],
             higher[sort_order],
@@ -676,6 +635,34 @@ class Similarities(JudgedByPeople):
         if not (self.judgements == 1).all():
             table["count"] = self.judgements.copy()
         return pd.DataFrame(table)
+
+
+def build_similarity_fields(
+    measured: MeasuredPairs, sigma: float | None = None, answers: JudgedValues | None = None
+) -> tuple[Any, ...]:
+    """Return the fields of `Similarities`; raise DataError if nothing was measured."""
+    if len(measured.labels) < 2:
+        raise DataError(
+            f"Similarities require at least two objects; got {shorten(measured.labels) or 'none'}."
+        )
+    if not len(measured.values):
+        raise DataError(
+            f"There are no similarities among the {len(measured.labels):,} objects; enter at"
+            " least one."
+        )
+    refuse_extremes(measured.values, "similarity")
+    if sigma is not None:
+        sigma = check_positive("sigma", sigma, "the error standard deviation of the similarities")
+    return (
+        measured.labels,
+        measured.first,
+        measured.second,
+        measured.values,
+        measured.judgements,
+        sigma,
+        measured.lowest_diagonal,
+        answers,
+    )
 
 
 def _warn_cleared_zeros(measured_pairs: MeasuredPairs) -> None:

@@ -19,6 +19,7 @@ from thali.errors import (
     prefix_errors,
 )
 
+from ..base_classes import build_from_fields
 from ..column_guesses import find_side_columns
 from ..column_readers import (
     add_note,
@@ -503,12 +504,12 @@ class SimilarityColumns(NamedTuple):
     second: str
     similarity: str
     count: str | None  # type: ignore[override]
-    who: str | None = None
+    respondent: str | None = None
 
     def __str__(self) -> str:
         description = f"table of pairs, {self.similarity!r} of {self.first!r} and {self.second!r}"
-        if self.who:
-            description += f" by {self.who!r}"
+        if self.respondent:
+            description += f" by {self.respondent!r}"
         if self.count:
             description += f", rows weighted by {self.count!r}"
         return description
@@ -620,7 +621,7 @@ def read_pair_list(
     second_index = second_index[is_used]
     values = values[is_used]
     counts = counts[is_used]
-    row_respondents = read_respondents(frame, columns.who, columns)
+    row_respondents = read_respondents(frame, columns.respondent, columns)
     if row_respondents is None:
         return *_average_pairs(object_labels, first_index, second_index, values, counts), None
     return _average_judged_rows(
@@ -678,7 +679,8 @@ def _average_judged_rows(
     return (
         measured,
         sigma,
-        JudgedValues._from_fields(
+        build_from_fields(
+            JudgedValues,
             row_respondents.names,
             respondent_index[sort_order].astype(np.int32),
             pair_index[sort_order].astype(np.int32),

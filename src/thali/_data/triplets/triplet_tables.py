@@ -44,6 +44,7 @@ from ..column_roles import (
     simplify_name,
 )
 from ..number_checks import are_integers, check_counts
+from ..respondent_answers import ChosenPlaces, RowRespondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,13 +96,28 @@ def check_distinct_objects(
         )
 
 
-def sum_questions(
+def build_triplet_fields(
+    labels: tuple[str, ...],
+    questions_by_size: list[TripletQuestions],
+    row_respondents: RowRespondents | None = None,
+) -> tuple[Any, ...]:
+    """Sum the answers of all questions to the fields of `Triplets`."""
+    set_fields, answer_positions = _sum_questions(len(labels), questions_by_size)
+    answers = None
+    if row_respondents is not None:
+        times = np.concatenate([part.times for part in questions_by_size])
+        is_asked = times > 0
+        answers = ChosenPlaces.from_rows(
+            row_respondents.select_rows(is_asked), np.concatenate(answer_positions), times[is_asked]
+        )
+    return labels, *set_fields, answers
+
+
+def _sum_questions(
     n: int, parts: Iterable[TripletQuestions]
 ) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
-    """Sum the answers to equal sets of pairs; sets with fewer pairs first.
-
-    Return (start, first, second, counts), and the position of each answer, by part.
-    """
+    """Sum answers to equal sets, fewest pairs first; also return each answer's position."""
+    # the sums are (start, first, second, counts); positions are by part
     set_sizes = []
     pair_keys = []
     answer_counts = []

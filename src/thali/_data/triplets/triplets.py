@@ -25,7 +25,7 @@ from thali._number_format import format_percent
 from thali._object_descriptions import Facts
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
-from ..base_classes import JudgedByPeople
+from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
 from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
 from ..kinds import TRIPLETS
@@ -40,13 +40,13 @@ from .triplet_tables import (
     TripletQuestions,
     build_anchored_questions,
     build_set_questions,
+    build_triplet_fields,
     check_three_columns,
     find_triplet_columns,
     read_answers,
     read_objects,
     read_responses,
     read_sets,
-    sum_questions,
 )
 
 if TYPE_CHECKING:
@@ -132,10 +132,8 @@ class Triplets(JudgedByPeople):
         members, object_labels, times = read_objects(triplet_array, labels, counts)
         n = len(object_labels)
         odd_index = np.full(len(triplet_array), 2)
-        self._set_fields(
-            object_labels,
-            [build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)],
-        )
+        questions = build_set_questions(n, members, (odd_index + 1) % 3, (odd_index + 2) % 3, times)
+        self._freeze(*build_triplet_fields(object_labels, [questions]))
 
     @classmethod
     def from_frame(
@@ -226,7 +224,9 @@ class Triplets(JudgedByPeople):
         frame = select_answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         object_labels, questions = read_answers(frame, columns, labels, weights)
         row_respondents = read_respondents(frame, columns.who, columns.used)
-        return cls.__new__(cls)._set_fields(object_labels, [questions], row_respondents)
+        return build_from_fields(
+            cls, *build_triplet_fields(object_labels, [questions], row_respondents)
+        )
 
     @classmethod
     def from_anchored(
@@ -282,7 +282,7 @@ class Triplets(JudgedByPeople):
             triplet_array[is_reversed] = triplet_array[is_reversed][:, [0, 2, 1]]
         members, object_labels, times = read_objects(triplet_array, labels, counts)
         questions = build_anchored_questions(len(object_labels), members, times)
-        return cls.__new__(cls)._set_fields(object_labels, [questions])
+        return build_from_fields(cls, *build_triplet_fields(object_labels, [questions]))
 
     @classmethod
     def from_sets(
@@ -319,24 +319,8 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_sets(sets, [("brick", "wall"), ("tea", "coffee")])
         Triplets(4 objects, 2 sets of 2 to 6 pairs, 2 answers)
         """
-        return cls.__new__(cls)._set_fields(*read_sets(sets, chosen, labels, counts))
-
-    def _set_fields(
-        self,
-        labels: tuple[str, ...],
-        questions_by_size: list[TripletQuestions],
-        row_respondents: RowRespondents | None = None,
-    ) -> "Triplets":
-        """Sum the answers of all questions, set the fields and return the object."""
-        set_fields, answer_positions = sum_questions(len(labels), questions_by_size)
-        if row_respondents is None:
-            return self._freeze(labels, *set_fields, None)
-        times = np.concatenate([part.times for part in questions_by_size])
-        is_asked = times > 0
-        answers = ChosenPlaces.from_rows(
-            row_respondents.select_rows(is_asked), np.concatenate(answer_positions), times[is_asked]
-        )
-        return self._freeze(labels, *set_fields, answers)
+        object_labels, questions = read_sets(sets, chosen, labels, counts)
+        return build_from_fields(cls, *build_triplet_fields(object_labels, questions))
 
     def to_frame(self) -> "pd.DataFrame":
         """Return one row for each pair of each set: a, b, set, count.
@@ -379,7 +363,8 @@ class Triplets(JudgedByPeople):
             new_positions = np.full(len(self.counts), -1)
             new_positions[pair_positions] = np.arange(len(pair_positions))
             answers = answers.select_positions(new_positions >= 0, new_positions)
-        return type(self)._from_fields(
+        return build_from_fields(
+            type(self),
             self.labels,
             start,
             self.first[pair_positions],
@@ -390,14 +375,14 @@ class Triplets(JudgedByPeople):
 
     def with_answers(self, counts: np.ndarray) -> "Triplets":
         """Return the same sets with other counts, of unknown respondents."""
-        return self._copy_with_fields(counts=np.array(counts, float), answers=None)
+        return copy_with_fields(self, counts=np.array(counts, float), answers=None)
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Keep the answers of respondents with these indices, with all objects."""
         assert self.answers is not None
         answers = self.answers.select_respondents(members)
         counts = np.bincount(answers.place, answers.times, len(self.counts))
-        selected_data = self._copy_with_fields(counts=counts, answers=answers)
+        selected_data = copy_with_fields(self, counts=counts, answers=answers)
         return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
 
     def _require_answers(self) -> ChosenPlaces:
@@ -501,7 +486,9 @@ class Triplets(JudgedByPeople):
         merged_respondents = None
         if knows_respondents:
             merged_respondents = merge_respondents(respondents)
-        return self.__new__(type(self))._set_fields(labels, questions_by_size, merged_respondents)
+        return build_from_fields(
+            type(self), *build_triplet_fields(labels, questions_by_size, merged_respondents)
+        )
 
     def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, RowRespondents]:
         """Return the position, times and respondent of each answer, or of each pair's count."""

@@ -28,6 +28,7 @@ from thali._data.choices.rankings import (
     find_ranking_columns,
     spread_ranked_cells,
 )
+from thali._data.choices.table_constructors import read_rankings
 from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import get_column
@@ -197,8 +198,8 @@ def match_rankings(
 
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
-        data, description = Choices._of_rankings(
-            table.frame, None, named_columns, unranked_rule, weights=weights
+        data, description = read_rankings(
+            Choices, table.frame, None, named_columns, unranked_rule, weights=weights
         )
         return data, f"{description}: {data}"
 

@@ -232,7 +232,7 @@ def _find_task_columns(
     """Return the columns of respondent, task, alternative (or None) and choice."""
     answer_columns = [options.get("bought") or "", options.get("outcome") or ""]
     frame = table.frame.drop(columns=answer_columns, errors="ignore")
-    return find_task_columns(frame, *(options.get(role.name) for role in LONG_TABLE.roles))
+    return find_task_columns(frame, (options.get(role.name) for role in LONG_TABLE.roles))
 
 
 def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:

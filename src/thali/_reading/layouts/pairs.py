@@ -40,6 +40,7 @@ from thali._data.pairs.column_recognition import (
     list_readings,
 )
 from thali._data.pairs.covariates import list_covariate_columns
+from thali._data.pairs.table_constructors import build_comparisons, read_list, read_trials
 from thali._data.pairs.trial_rows import (
     compares_attributes,
     describe_missing,
@@ -408,8 +409,8 @@ def _read_list(
     columns = _fill_column_roles(columns, table, named_columns)
     _refuse_lists(table.frame, columns.options)
     data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
-    data = PairedComparisons._of_list(
-        table.frame, columns, weights=weights or columns.weighted, **data_options
+    data = read_list(
+        PairedComparisons, table.frame, columns, weights=weights or columns.weighted, **data_options
     )
     n_empty = int(is_uncounted(table.frame, columns).sum())
     sentence = str(columns)
@@ -502,8 +503,8 @@ def _match_sides(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
-        data, how = PairedComparisons._of_trials(
-            table.frame, named_columns, layout.is_game, coding, **data_options
+        data, how = read_trials(
+            PairedComparisons, table.frame, named_columns, layout.is_game, coding, **data_options
         )
         return data, f"{layout.description}, {how}: {data}"
 
@@ -635,8 +636,8 @@ def match_wide(
         """Return the comparisons, and a sentence on how they were read."""
         if coding is None:
             refuse_unclear_codes(table.frame, wide_columns)
-        data, how = PairedComparisons._of_outcomes(
-            read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
+        data, how = build_comparisons(
+            PairedComparisons, read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
         )
         row = "one answer pattern per row"
         if data.respondents:

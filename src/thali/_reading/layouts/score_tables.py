@@ -23,6 +23,7 @@ from thali._data.column_roles import (
 )
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
+from thali._data.pairs.score_comparisons import compare_scores
 from thali._labels import format_label, format_plural, list_names, shorten
 from thali.errors import Argument, DataError, Message
 
@@ -224,7 +225,7 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     scores = scores.loc[is_compared]
     options = tuple(map(str, scores.columns))
     item_labels = tuple(map(str, scores.index))
-    data = PairedComparisons._of_scores(options, item_labels, scores.to_numpy(float))
+    data = compare_scores(PairedComparisons, options, item_labels, scores.to_numpy(float))
     return data, f"{sentence}: {data}; {_MEANING}"
 
 

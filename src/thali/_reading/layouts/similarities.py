@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from thali._data.base_classes import build_from_fields
 from thali._data.column_guesses import (
     ColumnsRead,
     can_be_measure,
@@ -33,6 +34,7 @@ from thali._data.number_checks import check_numbers
 from thali._data.pairs.column_recognition import list_readings
 from thali._data.pairs.wide_table import match_pair_names
 from thali._data.similarities import Similarities
+from thali._data.similarities.similarities import build_similarity_fields
 from thali._data.similarities.similarity_tables import (
     SimilarityColumns,
     are_similarity_columns,
@@ -123,7 +125,7 @@ def _read_square(
         measured_pairs = measured_pairs._replace(
             values=convert_dissimilarities(measured_pairs, conversion), lowest_diagonal=False
         )
-    data = Similarities._build(measured_pairs)
+    data = build_from_fields(Similarities, *build_similarity_fields(measured_pairs))
     description = measured_pairs.layout
     if conversion is not None:
         description += f" of dissimilarities ({conversion})"
@@ -289,7 +291,7 @@ def _build_list_reading(
         (columns.first, columns.second),
         (columns.similarity,),
         keep_given(columns.count),
-        columns.who,
+        columns.respondent,
     )
     convert = partial(_read_list, table.frame, columns, conversion, str(columns))
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
@@ -365,7 +367,7 @@ def _read_list(
         )
         frame = frame.assign(**{columns.similarity: pd.Series(similarities, distances.index)})
         conversion_note = f", converted from dissimilarities ({conversion})"
-    data = Similarities.from_frame(frame, *columns)
+    data = Similarities.from_frame(frame, **columns._asdict())
     return data, f"{data}, {description}{conversion_note}"
 
 

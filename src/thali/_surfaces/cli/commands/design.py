@@ -138,8 +138,10 @@ def _write_and_print(
         write_tables(out_folder, table_by_name, formats, inputs, overwrite)
         notify(f"wrote the design to the folder '{out_folder}'.")
     finding_makers = [
-        FindingMaker(label, label, ON_SCREEN, partial(_build_design_finding, label, *part))
-        for label, part in printed_parts.items()
+        FindingMaker(
+            label, label, ON_SCREEN, partial(_build_design_finding, label, sentence, table)
+        )
+        for label, (sentence, table) in printed_parts.items()
     ]
     hints = []
     if out_folder is None:
