@@ -279,7 +279,7 @@ def recognise_none(
         none_setting: Any = Argument("none")
         lacking_names = [names[k] for k in np.flatnonzero(bare_rows.lacking)]
         for name in lacking_names:
-            words = set(map(format_label, get_column(frame, name)[bare_rows.rows].dropna()))
+            words = set(map(format_label, get_column(frame, name)[bare_rows.rows])) - {""}
             if len(words) == 1:
                 return ((name, words.pop()),)
         if len(bare_rows.labels) == 1:
