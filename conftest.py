@@ -27,6 +27,7 @@ from thali._designs import choice_designs
 from thali._model.model_spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
+from thali._worths import reliability
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
@@ -273,11 +274,12 @@ def few_starts(monkeypatch):
 
 @pytest.fixture
 def few_draws(request, monkeypatch):
-    """Boards by Laplace's approximation have 1000 draws, not 4000, but in tests that are
-    `exact`."""
+    """Boards by Laplace's approximation have 400 draws, not 4000, and are split in halves twice,
+    not 20 times, but in tests that are `exact`."""
     if request.node.get_closest_marker("exact"):
         return
-    monkeypatch.setattr(worth_estimates, "DRAWS", 1000)
+    monkeypatch.setattr(worth_estimates, "DRAWS", 400)
+    monkeypatch.setattr(reliability, "_N_SPLITS", 2)
 
 
 @pytest.fixture
