@@ -505,6 +505,7 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.exact
 @pytest.mark.fit
 @pytest.mark.parametrize("covariates", [None, pytest.param(["length"], marks=pytest.mark.long)])
 def test_small_parts_borrow_strength(covariates, tmp_path):
