@@ -18,7 +18,7 @@ pytestmark = pytest.mark.fit
 
 @pytest.fixture(scope="module")
 def frame():
-    return simulate_conjoint(40, seed=5)
+    return simulate_conjoint(60, seed=5)
 
 
 @pytest.fixture(scope="module")
