@@ -7,13 +7,23 @@ import re
 import signal
 import tempfile
 from collections import Counter
+from contextlib import nullcontext
 from functools import cache
 from types import SimpleNamespace
 
 import pytest
 import scipy.stats  # noqa: F401  # sets filters of warnings when it is loaded
 from filelock import FileLock
-from helpers import budgets, chromium, compiled_code, leftovers, real_data, sentences, sketches
+from helpers import (
+    budgets,
+    chromium,
+    compiled_code,
+    leftovers,
+    read_once,
+    real_data,
+    sentences,
+    sketches,
+)
 from helpers.places import PROJECT
 from numba.core.compiler import Compiler
 from numba.core.dispatcher import Dispatcher
@@ -27,6 +37,7 @@ from thali._designs import choice_designs
 from thali._model.model_spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
+from thali._worths import reliability
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
@@ -219,7 +230,7 @@ def guarded(request):
     - A unit test that calls a kernel is an error, even where an earlier test or an earlier run has
       compiled it.
     - Pictures that the command line, the app and `papers` write are rendered only if a test asks
-      for it.
+      for it, and a saved result is read once by each test.
     - A test leaves the environment and the options of this process as they were.
     """
     marker = request.node.get_closest_marker
@@ -228,14 +239,15 @@ def guarded(request):
             "the folder of real data is not beside this project"
         )
     _running["unit"] = request.node.name if marker("unit") else ""
-    is_sketched = folder_of(request.path) in sketches.FOLDERS and not marker("rendered")
+    folder = folder_of(request.path)
+    is_sketched = folder in sketches.FOLDERS and not marker("rendered")
     try:
-        with leftovers.nothing_left_in_the_process(request.node.nodeid):
-            if is_sketched:
-                with sketches.instead_of_pictures():
-                    yield
-            else:
-                yield
+        with (
+            leftovers.nothing_left_in_the_process(request.node.nodeid),
+            sketches.instead_of_pictures() if is_sketched else nullcontext(),
+            read_once.within_a_test() if folder in read_once.FOLDERS else nullcontext(),
+        ):
+            yield
     finally:
         _running["unit"] = ""
         real_data.open_for(False)
@@ -273,11 +285,12 @@ def few_starts(monkeypatch):
 
 @pytest.fixture
 def few_draws(request, monkeypatch):
-    """Boards by Laplace's approximation have 1000 draws, not 4000, but in tests that are
-    `exact`."""
+    """Boards by Laplace's approximation have 400 draws, not 4000, and are split in halves twice,
+    not 20 times, but in tests that are `exact`."""
     if request.node.get_closest_marker("exact"):
         return
-    monkeypatch.setattr(worth_estimates, "DRAWS", 1000)
+    monkeypatch.setattr(worth_estimates, "DRAWS", 400)
+    monkeypatch.setattr(reliability, "_N_SPLITS", 2)
 
 
 @pytest.fixture

@@ -66,11 +66,7 @@ def ask(rng, likelihood):
 @pytest.fixture
 def copy_of_thali(tmp_path):
     """A copy of the package that may be edited, and a function that runs scripts with it."""
-    shutil.copytree(
-        Path(thali.__file__).parent,
-        tmp_path / "thali",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    shutil.copytree(Path(thali.__file__).parent, tmp_path / "thali")
     (tmp_path / "thali" / "tiny.py").write_text(TINY)
 
     def run(text, name="script.py"):

@@ -112,12 +112,12 @@ def test_power_of_one_pair_is_that_of_a_binomial():
     assert table.index.tolist() == [40] and table.columns.tolist() == ["first"]
     assert abs(table.loc[40, "first"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150)
     searched = th.designs.power(
-        design, {"milk": 1.0, "tea": 3.0}, None, simulations=60, random_seed=1
+        design, {"milk": 1.0, "tea": 5.0}, None, simulations=60, random_seed=1
     )["first"]
     enough = searched.index[searched >= 0.8].min()
-    assert told_exactly(0.75, int(enough * 0.6)) < 0.8 < told_exactly(0.75, int(enough * 1.6))
+    assert told_exactly(5 / 6, int(enough * 0.6)) < 0.8 < told_exactly(5 / 6, int(enough * 1.6))
     same = th.designs.power(
-        design, {"milk": 1.0, "tea": 3.0}, int(enough), simulations=60, random_seed=1
+        design, {"milk": 1.0, "tea": 5.0}, int(enough), simulations=60, random_seed=1
     )
     assert same.loc[enough, "first"] == searched[enough]  # a search only tries numbers
 
@@ -147,7 +147,7 @@ def test_power_of_three_options_is_that_of_normal_estimates():
         abs(table.loc[60].to_numpy() - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.03
     ).all()
     apart = th.designs.power(
-        th.paired.pair_design(list(worths)), worths, 60, 2.0, 100, random_seed=2
+        th.paired.pair_design(list(worths)), worths, 60, 2.0, 40, random_seed=2
     )
     assert apart.loc[60, "first"] < table.loc[60, "first"]
 

@@ -47,6 +47,7 @@ Surfaces:
 - `option_words`: messages as a terminal spells them
 - `terminals`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack
 - `drawn_pictures`, `sketches`: what is written in a picture; pictures that are not rendered
+- `read_once`: saved results that one test reads again and again
 - `arviz_functions`: ArviZ's own functions on every model
 
 The run and the machine:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import pytest
 
 FOLDERS = (
+    "house",
     "paired",
     "surfaces/app",
     "surfaces/cli",

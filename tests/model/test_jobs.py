@@ -367,10 +367,10 @@ def test_a_run_ends_at_its_bounds(monkeypatch):
 
 
 def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
-    data, job, alone = random_comparisons(5, 5), tmp_path / "job", QUICK | {"chains": 1}
+    data, job, alone = random_comparisons(5, 5), tmp_path / "job", QUICK | {"chains": 1, "thin": 20}
     with pytest.warns(InterruptedWarning, match="Stopped early"):
         model = th.EliminationByAspects("unique").fit(
-            data, draws=10**6, job=job, max_time=0.5, **alone
+            data, draws=10**6, job=job, max_time=0.2, **alone
         )
     had = model.posterior_["posterior"].sizes["draw"]
     assert 0 < had < 10**6
@@ -383,7 +383,7 @@ def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
         th.AdditiveClustering().fit(similar, draws=10**6, max_time=1e-9, **{**QUICK, "tune": 10**7})
     with pytest.warns(InterruptedWarning):
         more = th.EliminationByAspects("unique").fit(
-            data, draws=10**6, job=job, max_time=0.5, **alone
+            data, draws=10**6, job=job, max_time=0.2, **alone
         )
     assert more.posterior_["posterior"].sizes["draw"] > had
 

@@ -118,18 +118,21 @@ def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     ],
 )
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_attributes_of_another_type_are_refused_when_they_are_loaded(name, tmp_path, monkeypatch):
-    """In a file with a right checksum; what is loaded can be printed."""
-    model, path, n_refused = fitted(name), tmp_path / "model.nc", 0
+def test_attributes_of_another_type_are_refused_when_they_are_loaded(name, monkeypatch):
+    """Trees as files with a right checksum hold them, in memory; what is loaded can be printed."""
+    model, n_refused, trees = fitted(name), 0, {}
+    files = "thali._posterior.datatree_files"
+    monkeypatch.setattr(f"{files}.save", lambda tree, path: trees.update({path: tree}))
+    monkeypatch.setattr(f"{files}.load", lambda path, verify: trees[path])
     stored = model._select_storable_attributes()
     attributes = dict(stored)
     monkeypatch.setattr(type(model), "_select_storable_attributes", lambda _: dict(attributes))
     for key in stored.keys() - {"posterior_"}:
         for value in (None, 5, np.zeros(3)):
             attributes[key] = value
-            model.save(path)
+            model.save("model.nc")
             try:
-                loaded = th.load(path)
+                loaded = th.load("model.nc")
             except ThaliError:
                 n_refused += 1
             else:

@@ -17,7 +17,7 @@ from thali._number_format import format_probability
 from thali._paired.vote_forecast import forecast_separation, vote_information
 from thali.errors import ArgumentError, DataError, DataWarning
 
-# 1000 draws by Laplace's approximation and 39 replicates of a test of fit
+# 400 draws by Laplace's approximation and 39 replicates of a test of fit
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
 ROWS = [
     ("A", "B", "model_a"),
@@ -505,6 +505,7 @@ def test_there_is_a_board_for_each_value_and_one_for_all(tmp_path):
 
 
 @pytest.mark.long
+@pytest.mark.exact
 @pytest.mark.fit
 @pytest.mark.parametrize("covariates", [None, pytest.param(["length"], marks=pytest.mark.long)])
 def test_small_parts_borrow_strength(covariates, tmp_path):
@@ -798,6 +799,7 @@ def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
         assert not tables[0].to_numpy().any()
 
 
+@pytest.mark.exact
 @pytest.mark.parametrize("spread", [0.2, 1.5])
 def test_the_prior_counts_once_in_the_forecast(spread):
     """However many votes there will be: of two options, by sums over a grid of their difference."""
@@ -988,9 +990,7 @@ def test_identifiers_describe_nobody():
     assert list(new.data.answers.people.columns) == ["sex"]
     # which are read
     for named in ({"by": "row"}, {"date": "row", "since": 0}, {"covariates": "row"}):
-        assert (
-            board_of(battles[:20], id="row", respondent="judge", **named).data.n_comparisons == 20
-        )
+        assert board_of(battles[:8], id="row", respondent="judge", **named).data.n_comparisons == 8
 
 
 @pytest.mark.fit

@@ -9,7 +9,7 @@ from scipy.special import expit
 import thali as th
 from thali.errors import ArgumentError, DataError
 
-pytestmark = pytest.mark.fit
+pytestmark = [pytest.mark.fit, pytest.mark.usefixtures("few_draws")]
 HOW = {"judges": True, "target": "human", "progressbar": False}
 
 

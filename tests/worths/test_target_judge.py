@@ -116,22 +116,22 @@ def exact_probability():
     target_p = expit(difference)
     target = target_p ** COUNTS[1, 0] * (1.0 - target_p) ** COUNTS[1, 1]
     total = np.zeros(3)
-    for log_spread in np.linspace(np.log(1.3) - 4.5, np.log(1.3) + 4.5, 46):
-        prior = norm(0.0, root * np.exp(log_spread)).pdf(difference) * target
-        of_spread = norm(np.log(1.3), 1.0).pdf(log_spread)
-        for log_sd in np.linspace(-4.5, 1.5, 41):
-            sd = np.exp(log_sd)
-            kernel = norm(0.0, root * sd).pdf(difference[:, None] - difference)
-            kernel /= np.maximum(kernel.sum(axis=1, keepdims=True), 1e-300)
-            weight = of_spread * halfnorm(scale=1.0).pdf(sd) * sd
-            alone = kernel @ other
-            total += weight * np.array(
-                [
-                    (prior * alone).sum(),
-                    (prior * alone * target_p).sum(),
-                    (prior * (kernel @ other_p)).sum(),
-                ]
-            )
+    log_spreads = np.linspace(np.log(1.3) - 4.5, np.log(1.3) + 4.5, 46)
+    of_spreads = norm(np.log(1.3), 1.0).pdf(log_spreads)
+    prior = of_spreads @ norm(0.0, root * np.exp(log_spreads)[:, None]).pdf(difference) * target
+    for log_sd in np.linspace(-4.5, 1.5, 41):
+        sd = np.exp(log_sd)
+        kernel = norm(0.0, root * sd).pdf(difference[:, None] - difference)
+        kernel /= np.maximum(kernel.sum(axis=1, keepdims=True), 1e-300)
+        weight = halfnorm(scale=1.0).pdf(sd) * sd
+        alone = kernel @ other
+        total += weight * np.array(
+            [
+                (prior * alone).sum(),
+                (prior * alone * target_p).sum(),
+                (prior * (kernel @ other_p)).sum(),
+            ]
+        )
     return total[1:] / total[0]
 
 
@@ -166,7 +166,8 @@ def sample_prior_points(density, rng, count):
 
 def check_prior(density, state):
     """Compare a state with the prior, coordinate by coordinate and in units of its sds."""
-    fresh, of_fresh = sample_prior_points(density, np.random.default_rng(10), 100_000)
+    rng = np.random.default_rng(10)
+    fresh, of_fresh = sample_prior_points(density, rng, 10 * state.points.shape[1])
     for k in np.flatnonzero(density.is_free):
         assert kstest(state.points[k], fresh[k]).pvalue > 1e-6, k
     for k in range(3):

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers.plackett_luce_cases import exponential, scaled, tiny
-from numba import njit
 from scipy import special, stats
 
 from thali._classify.plackett_luce.chain_state import (
@@ -39,6 +38,7 @@ from thali._classify.plackett_luce.weight_proposals import (
     find_smallest_score,
     redraw_weight,
 )
+from thali._compile.jit import compiled
 from thali._inference.numerics.gamma_distribution import draw_log_gamma
 from thali._testing import exact
 
@@ -145,7 +145,7 @@ def test_scan_of_columns_is_exact():
     assert exact.invariance_error(step, small_state, key, target) < 1e-12
 
 
-@njit
+@compiled
 def _draw_latent_variables(rng, rows, state, repeats, chosen, times):
     for i in range(repeats):
         draw_latent_variables(rng, rows, state)
@@ -181,7 +181,7 @@ LOG_RATE = np.array([0.3, 1.2, 2.5])
 LOG_WEIGHTS = np.array([[-30.0, -1.2, -5.0], [-0.5, -14.0, -2.4]])
 
 
-@njit
+@compiled
 def _draw_shapes(rng, kind, starts, prior, state, out):
     for i in range(starts.size):
         state.real[LOG_A] = starts[i]
@@ -227,7 +227,7 @@ def test_moves_of_the_shape(kind):
 # Numbers
 
 
-@njit
+@compiled
 def _draw_log_gammas(rng, shape, out):
     for i in range(out.size):
         out[i] = draw_log_gamma(rng, shape)

@@ -40,7 +40,7 @@ def degrees_of_freedom(
     for label in np.unique(clusters):
         rows = clusters == label
         correction = _inverse_root(rest[np.ix_(rows, rows)])
-        columns.append(rest[:, rows] @ correction @ x[rows] @ bread @ contrast)
+        columns.append(rest[:, rows] @ (correction @ x[rows] @ bread @ contrast))
     g = np.stack(columns, axis=1)
     products = g.T @ g
     return np.trace(products) ** 2 / np.square(products).sum()
@@ -58,7 +58,8 @@ def build_cells(frame: pd.DataFrame, attributes: list[str], linked: list[str]) -
     columns = [np.ones((len(frame), 1))]
     columns += [pd.get_dummies(frame[name]).to_numpy(float) for name in attributes]
     if linked:
-        cells = frame[linked].astype(str).agg("|".join, axis=1)
+        first, second = linked
+        cells = frame[first] + "|" + frame[second]
         columns.append(pd.get_dummies(cells).to_numpy(float))
     return np.concatenate(columns, axis=1)
 

@@ -5,7 +5,7 @@ from helpers import watched_runs
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, request):
+def folder(tmp_path, monkeypatch, request, few_draws):
     """Each test has a folder of its own, with the tables of its file, `FILES`, in it."""
     monkeypatch.chdir(tmp_path)
     for name, text in getattr(request.module, "FILES", {}).items():

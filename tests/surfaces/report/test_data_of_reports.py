@@ -8,7 +8,10 @@ from helpers.tiny_models import TINY, fitted
 
 import thali as th
 
-pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("few_draws"),
+]
 
 
 def facts_of(answer):
