@@ -64,7 +64,7 @@ HOW = {
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
     "periods": (
         {**DATED, "drift": 0.1},
-        ["successive periods (month) by Normal(0, s²), with s = 0.1."],
+        ["successive periods (month) were Normal(0, s²), with s = 0.1."],
     ),
     "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 were used."]),
     "parts": (
@@ -257,7 +257,7 @@ def test_chains_of_a_part_that_differ_are_told(differing):
 NAMED = {  # by their place in what is reported
     "judges": (
         {"judges": True, "judge_bias": True, "covariates": "length"},
-        {0: "log_worth[D]", 3: "log_worth[C]", 4: "tie", 5: "covariate[length]"}
+        {0: "log_worth[D]", 3: "log_worth[C]", 4: "tie", 6: "tie[k]", 7: "covariate[length]"}
         | {-7: "discrimination[j]", -4: "bias[length, k]", -3: "spread", -2: "judge_sd"}
         | {-1: "bias_sd"},
     ),
