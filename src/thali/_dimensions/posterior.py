@@ -13,7 +13,7 @@ from thali._inference.numerics.log_densities import log_normal_density
 from thali._model.pair_quantities import select_spaced_pairs
 from thali._model.stored_choices import MAX_PAIRS, StoredData, pair_coordinates
 from thali._posterior.datatree_files import MAX_POINTWISE, can_store_pointwise
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import LATENT, PosteriorTree, flatten_chains
 from thali.errors import DataError
@@ -139,7 +139,7 @@ def build_embedding_tree(
 
 def _write_draws(arrays: dict[str, np.ndarray], labels: Sequence[str]) -> DrawsWriter:
     """Begin a tree with draws (chain, draw, ...) for these objects."""
-    return DrawsWriter(build_draws(arrays, _VARIABLES, {"option": np.asarray(labels, dtype=str)}))
+    return DrawsWriter(build_dataset(arrays, _VARIABLES, {"option": np.asarray(labels, dtype=str)}))
 
 
 class DimensionPosterior(PosteriorTree):

@@ -29,7 +29,7 @@ class Variable(NamedTuple):
     dims: tuple[str, ...] = ()
 
 
-def build_draws(
+def build_dataset(
     arrays: Mapping[str, np.ndarray],
     variables: Mapping[str, Variable],
     coordinates: Mapping[str, Any],
@@ -51,7 +51,7 @@ def build_draws(
 
 
 class DrawsWriter:
-    """Groups of a posterior tree, written one by one; the first has the draws of `build_draws`.
+    """Groups of a posterior tree, written one by one; the first has the draws of `build_dataset`.
 
     Variables that depend on the order of features or classes become a group of their own.
     """
@@ -116,9 +116,9 @@ class DrawsWriter:
         ArviZ multiplies the whole group, or the requested variables, by a power.
         """
         variables = {name: Variable(_OF + notes.get(name, name)) for name in log_prior}
-        self.groups["log_prior"] = build_draws(log_prior, variables, {})
+        self.groups["log_prior"] = build_dataset(log_prior, variables, {})
         log_joint_density = self.draws["log_likelihood"].values + sum(log_prior.values())
-        lp = build_draws({"lp": log_joint_density}, {"lp": Variable(_LP)}, {})
+        lp = build_dataset({"lp": log_joint_density}, {"lp": Variable(_LP)}, {})
         self.groups["sample_stats"] = self.groups["sample_stats"].merge(lp)
 
     def build(self, attributes: Mapping[Any, Any]) -> "xarray.DataTree":

@@ -22,7 +22,7 @@ from thali._model.stored_choices import (
     store_sets,
 )
 from thali._people.people_argument import ADJUSTED
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_tree import COVARIATE
 
 from .density_from_data import build_density, convert_for_likelihood, keep_single_choices
@@ -211,7 +211,7 @@ class WorthProblem:
         self, arrays: dict[str, np.ndarray], coordinates: dict[str, Any], stored_data: StoredData
     ) -> DrawsWriter:
         """Begin a tree with draws (chain, draw, ...) and the data."""
-        writer = DrawsWriter(build_draws(arrays, self.variables, coordinates))
+        writer = DrawsWriter(build_dataset(arrays, self.variables, coordinates))
         writer.write_statistics({})
         writer.write_observed(stored_data.observed, stored_data.coordinates)
         constants = {"kind": stored_data.kind, **stored_data.constants}

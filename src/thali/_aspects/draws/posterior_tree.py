@@ -9,7 +9,7 @@ import numpy as np
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.threads_and_processes import choose_longest_chains
 from thali._model.stored_choices import MAX_PAIRS
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali.errors import DataError
 
 from .feature_columns import FeatureColumns, concatenate_chain_columns
@@ -156,7 +156,7 @@ def build_datatree(
         **data_part.arrays,
     }
     coordinates = {"option": labels, **data_part.coordinates}
-    writer = DrawsWriter(build_draws(arrays, _VARIABLES | data_part.variables, coordinates))
+    writer = DrawsWriter(build_dataset(arrays, _VARIABLES | data_part.variables, coordinates))
     writer.write_statistics(_collect_stats([chain.stats for chain in kept_draws.chains]))
     if data_part.pointwise is not None:
         name, dims, log_likelihoods = data_part.pointwise

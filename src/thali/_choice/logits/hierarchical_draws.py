@@ -12,7 +12,7 @@ from thali._inference.markov_chains import cut_records
 from thali._inference.numerics.log_densities import LOG_2PI
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._posterior.datatree_files import BITS, can_store_pointwise
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
@@ -383,7 +383,7 @@ def build_posterior_group(
     if covariates.names:
         arrays["covariate_effect"] = mean[:, :, 1:] / covariates.sd[:, None] / difference_units
         coordinates["covariate"] = list(covariates.names)
-    posterior_group = build_draws(arrays, _VARIABLES, coordinates)
+    posterior_group = build_dataset(arrays, _VARIABLES, coordinates)
     posterior_group["mean"].attrs[_TASTE_NAMES] = json.dumps(list(scale.names))
     if tastes.size > MAX_EXACT_TASTES:
         posterior_group["beta"].attrs |= {

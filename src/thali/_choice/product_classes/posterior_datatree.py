@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.fitted_design import ExperimentDesign
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_tree import PosteriorTree
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def build_scalar_group(draws: "Particles") -> "xarray.Dataset":
     }
     shape = draws.n_groups, draws.n_draws // draws.n_groups
     arrays = {name: quantity.reshape(shape) for name, quantity in quantities.items()}
-    return build_draws(arrays, _VARIABLES, {})
+    return build_dataset(arrays, _VARIABLES, {})
 
 
 def _build_sample_stats(fit: "EngineResult", prediction_difference: float) -> "xarray.Dataset":

@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
 from thali._inference.user_warnings import is_quiet, warn
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import DataWarning
@@ -117,7 +117,7 @@ def build_weight_group(
         "term": list(columns),
         "row": rows_and_logits[0],
     }
-    return build_draws(arrays, _VARIABLES, coordinates)
+    return build_dataset(arrays, _VARIABLES, coordinates)
 
 
 def select_logit_rows(n_rows: int) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.markov_chains import cut_records
-from thali._posterior.draws_writer import DrawsWriter, Variable, build_draws
+from thali._posterior.draws_writer import DrawsWriter, Variable, build_dataset
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
 from thali.errors import Argument, ArgumentError
@@ -206,7 +206,7 @@ def build_draws_group(
     }
     if has_intercept:
         arrays["intercept"] = np.ascontiguousarray(coefs[..., -1])
-    return build_draws(arrays, _VARIABLES, {"class": labels, "covariate": list(columns)})
+    return build_dataset(arrays, _VARIABLES, {"class": labels, "covariate": list(columns)})
 
 
 def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:
