@@ -179,3 +179,21 @@ def test_side_columns_are_found_in_pairs_only():
 def test_named_sides_without_an_answer_ask_for_it():
     with refused(DataError, Argument("chosen")):
         made("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n", first="eins", second="zwei")
+
+
+GOALS = "home,away,home_goals,away_goals,home_{0},away_{0}\nA,B,10,11,70,68\nB,C,9,10,74,66\n"
+
+
+@pytest.mark.parametrize("other", ["points", "Total", "total_score", "sets"])
+def test_scores_that_disagree_about_a_winner_are_a_question(other):
+    text = GOALS.format(other)
+    for columns in ({}, {"home": "home", "away": "away"}):
+        with refused(DataError, "'home_goals'", f"'home_{other}'", "row 2", "`without`"):
+            recognise(table(text), **columns)
+    with pytest.raises(DataError, match="different winners"):
+        th.PairedComparisons.from_results(pd.read_csv(pd.io.common.StringIO(text)))
+    without = ["home_goals", "away_goals"]
+    if "otal" not in other:  # such columns alone may be of anything
+        assert made(text, without=without)[0].wins.tolist() == [1, 1]
+    agreed = text.replace("10,11,", "11,10,").replace("9,10,", "10,9,")
+    assert made(agreed)[0].wins.tolist() == [1, 1]

@@ -788,6 +788,28 @@ def _find_verdict_columns(
     )
 
 
+def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
+    """Raise DataError if two pairs of scores show different winners in some row."""
+    for pair in find_side_columns(column_names(frame)):
+        numbers = frame[[*columns.verdict, *pair.columns]].select_dtypes("number")
+        if _TOTAL.sub("", pair.stem) not in _SCORES or numbers.shape[1] != 4:
+            continue
+        first, second, *others = numbers.to_numpy(float, na_value=np.nan).T
+        is_unlike = np.abs(np.sign(first - second) - np.sign(others[0] - others[1])) > 0
+        if is_unlike.any():
+            raise DataError(
+                f"{columns.verdict[0]!r} and {pair.columns[0]!r} show different winners in row"
+                f" {frame.index[is_unlike.argmax()]}; call the scores that decide points or goals,"
+                " and drop the others of both sides with ",
+                Argument("without"),
+                ".",
+            )
+
+
+_TOTAL = re.compile("^(team|total|final)(?=.)")
+_SCORES = (*GOALS.synonyms, "total")
+
+
 def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
     """Return whether two columns contain 1 and 0, 0 and 1, or two halves."""
     votes = frame.loc[:, list(columns)].dropna()
@@ -868,6 +890,7 @@ def read_trial_outcomes(
     """Decode the comparison in each row; drop and count rows without an answer."""
     frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
     if len(columns.verdict) == 2:
+        refuse_unlike_scores(frame, columns)
         verdicts = _compare_goals(frame, columns)
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
