@@ -651,6 +651,7 @@ MORE_SIDES = _split_name_pairs(
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, 1 may be the first of 1 and 2, and
 # R is right of L.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1, r b, visitor opponent")
+COLOURS = _split_name_pairs("red blue, r b")  # of which the table's first is the first
 # first sides of games
 GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm", "model")
 # First sides of tables of counts that record which option was first, or at home.

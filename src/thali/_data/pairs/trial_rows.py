@@ -354,12 +354,15 @@ def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
 def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
     outcome_by_word: dict[str, float] = {}
-    for first_mark, second_mark in (*MORE_SIDES, *SIDES):
+    first_words, second_words = _list_own_words(option_columns)
+    for marks in (*MORE_SIDES, *SIDES):
+        sides = FIRST, SECOND
+        for first, second in (marks, (marks[0][0], marks[1][0])):
+            if first in second_words and second in first_words:
+                sides = SECOND, FIRST  # columns such as blue and red
         for word_pattern in _SIDE_PATTERNS:
-            outcome_by_word |= {
-                word_pattern.format(first_mark): FIRST,
-                word_pattern.format(second_mark): SECOND,
-            }
+            words = map(word_pattern.format, marks)
+            outcome_by_word |= dict(zip(words, sides, strict=True))
     if is_game:
         outcome_by_word |= _GAME
     return outcome_by_word | _map_name_words(option_columns)
@@ -413,7 +416,8 @@ def _build_unreadable_error(
             f"Column {chosen_column!r} contains {answer_list}, which do not show which side was"
             " chosen; define them with ",
             Argument("coding"),
-            f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
+            f" ('first' means {option_columns[0]!r}), or write {option_columns[0]!r} and"
+            f" {option_columns[1]!r}.",
         )
     outcome_by_word = _map_side_words(option_columns, is_game)
     cell_texts = list_texts(frame, chosen_column)
@@ -509,6 +513,8 @@ def find_trial_columns(
         verdict_columns = _list_verdict_cells(frame, (first_column, second_column), used_columns)
         if len(verdict_columns) != 1:
             raise
+    if len(verdict_columns) > 1:
+        verdict_columns = _order_sides(verdict_columns, (first_column, second_column))
     used_columns |= set(verdict_columns)
     respondent_column = named_columns.get("respondent") or next(
         filter(
@@ -682,12 +688,17 @@ def _describe_missing_option(
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether other column pairs describe both options, as attributes do.
 
-    They contain numbers, or the options are attributes too: they are often equal.
+    They contain numbers, or the options are attributes too: they are often equal. Texts that are
+    called options, and never equal, may have numbers beside them.
     """
 
     side_columns = find_side_columns(column_names(frame))
+    (first, second) = (frame[name] for name in columns[:2])
+    are_unlike = not has_numbers(first) and not (first == second).any()
     option_marks = [
-        pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)
+        pair.side
+        for pair in side_columns
+        if pair.columns == columns[:2] and not (are_unlike and pair.stem in _OPTIONS)
     ]
     return any(
         pair.side in option_marks[:1]
@@ -699,6 +710,10 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
         )
         for pair in side_columns
     )
+
+
+# stems of options alone, not of attributes such as brand
+_OPTIONS = STEMS.difference("brand card concept label name product school text".split())
 
 
 def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
@@ -722,7 +737,8 @@ def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
 def _is_option_stem(side_columns: SideColumns) -> bool:
     """Return whether two columns are named for options."""
-    return side_columns.stem in STEMS and side_columns.side not in LOCAL_SIDES
+    is_local = {side_columns.side, side_columns.side[::-1]} & {*LOCAL_SIDES}
+    return side_columns.stem in STEMS and not is_local
 
 
 def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
@@ -788,17 +804,33 @@ def _find_verdict_columns(
     )
 
 
+def _list_own_words(options: tuple[str, str]) -> list[set[str]]:
+    """Return the words and numbers of each of two column names that the other lacks."""
+    first, second = ({*list_name_words(name), *re.findall(r"\d+", name)} for name in options)
+    return [first - second, second - first]
+
+
+def _order_sides(names: tuple[str, ...], options: tuple[str, str]) -> tuple[str, ...]:
+    """Return the columns of both sides in the order of the options, which share words with them."""
+    words = {*list_name_words(names[0]), *re.findall(r"\d+", names[0])}
+    first_words, second_words = _list_own_words(options)
+    if words & second_words and not words & first_words:
+        return names[::-1]
+    return names
+
+
 def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
     """Raise DataError if two pairs of scores show different winners in some row."""
     for pair in find_side_columns(column_names(frame)):
-        numbers = frame[[*columns.verdict, *pair.columns]].select_dtypes("number")
+        scores = _order_sides(pair.columns, columns[:2])
+        numbers = frame[[*columns.verdict, *scores]].select_dtypes("number")
         if _TOTAL.sub("", pair.stem) not in _SCORES or numbers.shape[1] != 4:
             continue
         first, second, *others = numbers.to_numpy(float, na_value=np.nan).T
         is_unlike = np.abs(np.sign(first - second) - np.sign(others[0] - others[1])) > 0
         if is_unlike.any():
             raise DataError(
-                f"{columns.verdict[0]!r} and {pair.columns[0]!r} show different winners in row"
+                f"{columns.verdict[0]!r} and {scores[0]!r} show different winners in row"
                 f" {frame.index[is_unlike.argmax()]}; call the scores that decide points or goals,"
                 " and drop the others of both sides with ",
                 Argument("without"),
