@@ -83,6 +83,7 @@ def test_trials_are_recognised_and_counted(header, cells, answer):
         ("home,away,result", "1 -1 -1 0"),
         ("white,black,result", "1 0 0 0.5"),
         ("Heim,Gast,Ergebnis", "tea tea milk remis"),
+        ("Weiß,Schwarz,Ergebnis", "1:0 0:1 0:1 ½:½"),
         ("home,away,home_goals,away_goals", "3,1 0,2 1,2 0,0"),
         ("visitor,opponent,visitor_score,opponent_score", "3,1 0,2 1,2 2,2"),
     ],
@@ -255,3 +256,20 @@ def test_scores_belong_to_the_sides_that_are_named():
     text = "right,left,resp\na,b,leftwins\nb,c,rightwins\na,c,leftwins\n"
     data, _ = made(text, first="right", second="left", chosen="resp")
     assert sorted(data.to_frame()["chosen"]) == ["b", "b", "c"]
+
+
+def test_a_winner_by_number_shows_the_options():
+    text = "First_pokemon,Second_pokemon,Winner\n11,12,11\n12,13,13\n11,13,11\n11,12,12\n"
+    data, _ = made(text)
+    assert data.labels == ("11", "12", "13") and data.n_comparisons == 4
+    assert sorted(data.to_frame()["chosen"]) == ["11", "11", "12", "13"]
+    with pytest.raises(DataError):  # levels of an attribute, and sides
+        made("first_size,second_size,winner\n1,2,1\n2,1,2\n1,2,1\n")
+
+
+def test_a_coding_is_no_text():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "winner": ["A", "B"]})
+    with refused(ValueError, Argument("coding"), "mapping"):
+        th.read(frame, coding="A=first,B=second")
+    with refused(ValueError, Argument("coding"), "mapping"):
+        th.read(pd.DataFrame({"x > y": [1, 2], "x > z": [2, 1], "y > z": [1, 1]}), coding="1=first")

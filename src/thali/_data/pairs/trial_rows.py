@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..choice_marks import are_often_equal
 from ..column_guesses import SideColumns, find_side_columns, has_both_signs
@@ -227,6 +227,11 @@ def _recognise_outcomes(
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
     """Split a coding into answers (None if empty) and texts that mean "missing"."""
     full_coding = coding or {}
+    if not isinstance(full_coding, Mapping):
+        raise ArgumentError(
+            Argument("coding"),
+            f" must be a mapping such as {{'A': 'first', 'B': 'second'}}; got {coding!r}.",
+        )
     missing_texts = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
     return {
         value: word for value, word in full_coding.items() if word != _MISSING
@@ -454,7 +459,7 @@ def _build_unreadable_error(
 
 _POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
 _SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
-_UNFINISHED = "*"  # instead of the result of a game of chess
+_UNFINISHED = {"*", "+:-", "-:+", "-:-"}  # instead of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -546,16 +551,20 @@ def _find_options(
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
     used_columns = set(named_columns.values())
+    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
+        map_plain_names(columns)
+    )
     possible_sides = [
         pair
         for pair in find_side_columns(columns)
         if not used_columns & set(pair.columns)
-        and (_is_option_stem(pair) or _have_shared_labels(frame, pair))
+        and (
+            _is_option_stem(pair)
+            or _have_shared_labels(frame, pair)
+            or _contain_chosen_number(frame, pair, verdict_column)
+        )
         and (pair.side[0] in GAMES or not is_game)
     ]
-    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
-        map_plain_names(columns)
-    )
     if not (possible_sides or is_game or first_column or second_column or verdict_column is None):
         option_columns = _list_option_cells(frame, verdict_column)
         if len(option_columns) == 2:
@@ -749,6 +758,17 @@ def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> boo
     ):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
+
+
+def _contain_chosen_number(
+    frame: "pd.DataFrame", side_columns: SideColumns, verdict_column: str | None
+) -> bool:
+    """Return whether one of two columns has the number of the chosen option in every row."""
+    if verdict_column is None:
+        return False
+    first, second, chosen = (frame[name] for name in (*side_columns.columns, verdict_column))
+    has_labels = has_numbers(chosen) and not chosen.isin((0, 1, 2)).all()  # which may be sides
+    return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
 def _find_verdict_columns(
@@ -1030,7 +1050,7 @@ def _decode_verdict_column(
     }
     no_answer_texts = {
         *find_no_answers(cell_texts, option_labels),
-        *({_UNFINISHED} & {*cell_texts}),
+        *(_UNFINISHED & {*cell_texts}),
     }
     if (
         not coding
