@@ -358,7 +358,7 @@ def find_label_column(
     for name in varying_columns:
         is_label = not has_numbers(frame[name]) and not simplify_name(name).endswith("id")
         if varying_columns == [name] and list_name_words(name)[-1:] == ["id"]:
-            is_label = 2 * frame[name].nunique() <= len(frame)
+            is_label = 2 * get_column(frame, name).nunique() <= len(frame)
         if not is_label or frame.duplicated([*keys, name]).any():
             continue
         n_cells = frame.groupby(name)[varying_columns].nunique()

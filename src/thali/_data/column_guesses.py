@@ -59,11 +59,11 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
             name_by_simplified, side_marks
         ):
             if second_name in name_by_simplified and third_name not in name_by_simplified:
-                columns = (name_by_simplified[first_name], name_by_simplified[second_name])
-                pair = SideColumns(stem, side_marks, columns)
-                if side_marks in COLOURS and names.index(columns[0]) > names.index(columns[1]):
-                    pair = SideColumns(stem, side_marks[::-1], columns[::-1])
-                side_columns.setdefault(columns, pair)
+                first, second = name_by_simplified[first_name], name_by_simplified[second_name]
+                pair = SideColumns(stem, side_marks, (first, second))
+                if side_marks in COLOURS and names.index(first) > names.index(second):
+                    pair = SideColumns(stem, (side_marks[1], side_marks[0]), (second, first))
+                side_columns.setdefault((first, second), pair)
     return list(side_columns.values())
 
 

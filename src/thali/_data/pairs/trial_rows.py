@@ -702,8 +702,8 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """
 
     side_columns = find_side_columns(column_names(frame))
-    (first, second) = (frame[name] for name in columns[:2])
-    are_unlike = not has_numbers(first) and not (first == second).any()
+    first, second = (frame[name] for name in columns[:2])
+    are_unlike = not has_numbers(first) and not (first == second).to_numpy().any()
     option_marks = [
         pair.side
         for pair in side_columns
@@ -767,7 +767,8 @@ def _contain_chosen_number(
     if verdict_column is None:
         return False
     first, second, chosen = (frame[name] for name in (*side_columns.columns, verdict_column))
-    has_labels = has_numbers(chosen) and not chosen.isin((0, 1, 2)).all()  # which may be sides
+    # 1 and 2 may be sides
+    has_labels = has_numbers(chosen) and not chosen.isin((0, 1, 2)).to_numpy().all()
     return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
@@ -842,9 +843,11 @@ def _order_sides(names: tuple[str, ...], options: tuple[str, str]) -> tuple[str,
 def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
     """Raise DataError if two pairs of scores show different winners in some row."""
     for pair in find_side_columns(column_names(frame)):
+        if _TOTAL.sub("", pair.stem) not in _SCORES:
+            continue
         scores = _order_sides(pair.columns, columns[:2])
         numbers = frame[[*columns.verdict, *scores]].select_dtypes("number")
-        if _TOTAL.sub("", pair.stem) not in _SCORES or numbers.shape[1] != 4:
+        if numbers.shape[1] != 4:  # texts, or one column of the outcome
             continue
         first, second, *others = numbers.to_numpy(float, na_value=np.nan).T
         is_unlike = np.abs(np.sign(first - second) - np.sign(others[0] - others[1])) > 0
