@@ -280,6 +280,9 @@ def test_only_leaderboards_read_scores():
         for source in (simulate(kind), lengthen(simulate(kind))):
             with refused(DataError, "th.leaderboard"):
                 th.read(source)
+    for source in (LOWER["columns"], simulate("marks", 40).rename(columns={"item": "Approach"})):
+        with pytest.raises(DataError, match=r"th\.leaderboard"):
+            th.read(source)
     with pytest.raises(DataError):
         th.paired.order_effect(simulate("marks"))
 

@@ -854,10 +854,10 @@ def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
         if is_unlike.any():
             raise DataError(
                 f"{columns.verdict[0]!r} and {scores[0]!r} show different winners in row"
-                f" {frame.index[is_unlike.argmax()]}; call the scores that decide points or goals,"
-                " and drop the others of both sides with ",
+                f" {frame.index[is_unlike.argmax()]}; drop the scores of both sides that do not"
+                " decide with ",
                 Argument("without"),
-                ".",
+                ". Those that decide need a name such as points or goals.",
             )
 
 

@@ -89,16 +89,23 @@ def match_scores(
 
 def describe_scores(table: RawTable) -> str:
     """Return how a table that plainly contains scores of options is read; "" for others."""
-    _, columns = _find_columns(table)
+    _, columns = _find_columns(table, is_board=False)
     if columns is None or columns.doubt is not None:
         return ""
     return str(columns)
 
 
 def _find_columns(
-    table: RawTable, item: str | None = None, option: str | None = None, score: str | None = None
+    table: RawTable,
+    item: str | None = None,
+    option: str | None = None,
+    score: str | None = None,
+    is_board: bool = True,
 ) -> tuple[RawTable, _ScoreColumns | None]:
-    """Return the columns, None for other tables, and the table with one item per row."""
+    """Return the columns, None for other tables, and the table with one item per row.
+
+    `is_board`: for a leaderboard, whose options and directions are asked about.
+    """
     scores = _list_columns(SCORE, table, (item, option), score)
     options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
     items = _list_columns(ITEM, table, (*options, *scores), item)
@@ -124,7 +131,7 @@ def _find_columns(
     is_guessed &= first_column.is_unique
     if is_guessed:
         items = table.names[:1]
-    is_guessed &= len(table.frame) <= _MAX_OPTIONS and not {*items} & {*parts}
+    is_guessed &= is_board and len(table.frame) <= _MAX_OPTIONS and not {*items} & {*parts}
     # columns of parts identify items only where one item occurs in several parts
     if parts and (not items or table.frame.groupby(items)[parts].nunique().max(axis=None) > 1):
         items = list(dict.fromkeys([*parts, *items]))
@@ -140,7 +147,9 @@ def _find_columns(
     words = [*map(list_name_words, numbers)]
     if is_turned:
         words = [sum(map(list_name_words, get_column(table.frame, items[0])), [])]
-    doubt = _question_names(frame, words)
+    doubt = None
+    if is_board:
+        doubt = _question_names(frame, words)
     if is_long:
         if len(numbers) > 1:
             text = f"{shorten(list(numbers))} may be the scores; give the name of one with "
