@@ -768,7 +768,7 @@ def _contain_chosen_number(
         return False
     first, second, chosen = (frame[name] for name in (*side_columns.columns, verdict_column))
     # 1 and 2 may be sides
-    has_labels = has_numbers(chosen) and not chosen.isin((0, 1, 2)).to_numpy().all()
+    has_labels = chosen.dtype.kind in "iu" and not chosen.isin((0, 1, 2)).to_numpy().all()
     return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
