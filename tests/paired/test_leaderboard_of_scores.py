@@ -206,6 +206,7 @@ UNLIKE = {
     "marks and grades": simulate("marks").assign(difficulty=np.linspace(1, 5, 150)),
     "respondents": simulate("grades").rename(columns={"item": "participant"}),
     "no items": simulate("grades")[MODELS] * 10,
+    "options": simulate("grades", 8).set_index("item").T.rename_axis("Classifier").reset_index(),
 }
 
 
@@ -224,11 +225,64 @@ def test_the_answer_to_the_question_is_taken():
     assert board_of(people, item="participant").data.n_options == 4
 
 
+def test_options_in_rows_are_options_if_their_column_is_named():
+    board = board_of(UNLIKE["options"], option="Classifier")
+    assert sorted(board.table.index) == sorted(MODELS) and len(board.data.respondents) == 8
+    marks = simulate("marks", 8).rename(columns={"item": "dataset"})  # this name is one of items
+    assert board_of(marks[["dataset", *MODELS]]).data.n_options == 4
+
+
+def rename_scores(prefix, **columns):
+    return simulate("grades", 40).rename(columns={name: prefix + name for name in MODELS} | columns)
+
+
+LOWER = {
+    "columns": rename_scores("wer_"),
+    "named item": rename_scores("", gpt="rmseGpt", claude="RMSE.claude", llama="RMSE", qwen="rmse"),
+    "scores": lengthen(simulate("grades", 40)).rename(columns={"score": "loss"}),
+    "benchmark": pd.DataFrame({"model": MODELS, "EM": [0.1, 0.4, 0.2, 0.3], "error rate": 0.5}),
+}
+
+
+@pytest.mark.parametrize("source", LOWER.values(), ids=LOWER)
+def test_measures_of_which_the_lower_is_better_are_a_question(source):
+    columns = {"score": "loss"} if "loss" in source else {}
+    if "item" in source:
+        columns["item"] = "item"
+    with refused(DataError, "the lower may be better", "minus sign"):
+        board_of(source, **columns)
+    numbers = source.select_dtypes("number").columns
+    if "model" in source and "EM" in source:
+        board_of(source.assign(**{"error rate": [-0.1, -0.4, -0.2, -0.3]}), option="model")
+    else:
+        board_of(source.assign(**{name: -source[name] for name in numbers}), **columns)
+
+
+def test_marks_of_items_are_no_options():
+    marks = simulate("marks").assign(is_hard=[1, 0, 0] * 50)
+    for columns in ({}, {"item": "item"}):
+        with refused(DataError, "'is_hard'", "`without`"):
+            board_of(marks, **columns)
+    assert board_of(marks, without=["is_hard"]).data.n_options == 4
+
+
+def test_the_score_of_repeated_options_is_asked_for():
+    long = lengthen(simulate("grades", 40))
+    with refused(DataError, "the score of an option", "`score`"):
+        board_of(long.rename(columns={"score": "f1", "item": "dataset"}))
+    with refused(DataError, "the item", "`item`"):
+        board_of(long.rename(columns={"item": "utterance"}))
+    board_of(long.rename(columns={"score": "f1", "item": "dataset"}), score="f1")
+
+
 def test_only_leaderboards_read_scores():
     for kind in ("marks", "grades"):
         for source in (simulate(kind), lengthen(simulate(kind))):
             with refused(DataError, "th.leaderboard"):
                 th.read(source)
+    for source in (LOWER["columns"], simulate("marks", 40).rename(columns={"item": "Approach"})):
+        with pytest.raises(DataError, match=r"th\.leaderboard"):
+            th.read(source)
     with pytest.raises(DataError):
         th.paired.order_effect(simulate("marks"))
 

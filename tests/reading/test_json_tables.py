@@ -149,3 +149,10 @@ def test_a_leaderboard_of_a_large_log_is_that_of_the_same_csv(tmp_path, monkeypa
     ]
     pd.testing.assert_frame_equal(*(board.table for board in boards))
     assert list(boards[0].boards) == ["de", "fr"]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("other", [{}, {"version": 2}])
+def test_rows_below_a_key_are_not_read(other):
+    with refused(DataError, "'votes'", "an array of objects"):
+        read_table(source(json.dumps({"votes": BATTLES, **other})))

@@ -433,3 +433,47 @@ def test_options_that_occur_once_are_refused():
     data = recognise.read_data(Source("x.csv", text.encode()), chosen="good", rejected="bad")[0]
     assert data.labels == ("m0", "m1", "m2")
     assert taken("\n".join(text.splitlines()[:20]))[0].n_comparisons == 19
+
+
+def test_a_rank_that_is_named_is_read_beside_others():
+    cells = dict(judge=["x", "y"], s1Id=["a", "b"], s1rank=[1, 2], s2Id=["b", "c"], s2rank=[2, 1])
+    assert th.read(pd.DataFrame(cells)).n_options == 3
+    with refused(DataError, "no option is ranked above another"):
+        th.read(pd.DataFrame(cells), rank="s1rank", option="s1Id")
+
+
+def test_columns_to_drop_may_be_one_text():
+    text = b"winner,loser,note\na,b,x\nb,a,y\n"
+    data, sentence = recognise.read_data(Source("x.csv", text), without="note")
+    assert data.n_comparisons == 2 and "columns omitted as requested: 'note'" in sentence
+
+
+EMPTY = {"Unnamed: 3": [np.nan] * 3, "Unnamed: 4": [np.nan] * 3}
+BESIDE_EMPTY = {
+    "trials": dict(left="abc", right="bca", choice=["left", "right", "left"]),
+    "games": dict(home="abc", away="bca", result="HAD"),
+    "rankings": dict(rank1="abc", rank2="bca", rank3="cab"),
+    "triplets": dict(object1="abc", object2="bca", object3="cab", odd="abb"),
+}
+
+
+@pytest.mark.parametrize("columns", BESIDE_EMPTY.values(), ids=BESIDE_EMPTY)
+def test_empty_columns_are_no_pairs(columns):
+    frame = pd.DataFrame({name: [*cells] for name, cells in columns.items()})
+    data = th.read(frame.assign(**EMPTY))
+    assert data == th.read(frame)
+    assert "columns not used: 'Unnamed: 3' and 'Unnamed: 4'" in data.read_as
+
+
+@pytest.mark.parametrize("respondent", [{}, {"participant": [1, 1, 2, 2]}])
+def test_identifiers_of_both_sides_are_no_respondents(respondent):
+    sides = dict(left=list("abac"), right=list("bccb"), left_id=[1, 2, 1, 3], right_id=[2, 3, 3, 2])
+    answers = ["left", "right", "left", "left"]
+    data = th.read(pd.DataFrame({**respondent, **sides, "response": answers}))
+    assert data.n_comparisons == 4 and len(data.respondents) == 2 * len(respondent)
+    assert "columns not used: 'left_id' and 'right_id'" in data.read_as
+
+
+def test_forfeited_games_are_no_answers():
+    data, sentence = taken("Weiß;Schwarz;Ergebnis\nA;B;½:½\nB;C;1:0\nC;A;+:-\n")
+    assert data.n_comparisons == 2 and "1 row without an answer ('+:-') dropped" in sentence

@@ -81,6 +81,27 @@ def test_an_identifier_of_products_is_no_attribute():
     assert "profileID" in data.read_as
 
 
+@pytest.mark.parametrize("name", ["document_id", "imageID", "bid"])
+@pytest.mark.parametrize("prefix", ["1", "d1"])
+def test_an_identifier_that_occurs_in_several_sets_is_an_option(name, prefix):
+    rows = [f"comparison_id,{name},result,worker_id"]
+    for task in range(12):
+        pair = sorted({task % 4, (task + 1 + task // 4) % 4})
+        rows += [
+            f"{task + 900},{prefix}{option},{int(option == pair[task % 2])},w{task % 3}"
+            for option in pair
+        ]
+    data = read("\n".join(rows))
+    if name == "bid":
+        assert isinstance(data, th.ChoiceExperiment)  # an amount of money
+        return
+    assert isinstance(data, th.Choices)
+    assert data.labels == tuple(f"{prefix}{option}" for option in range(4))
+    assert set(data.sizes) == {2} and len(data.respondents) == 3
+    priced = [f"{row},{'price' if k == 0 else 3 * k % 7}" for k, row in enumerate(rows)]
+    assert isinstance(read("\n".join(priced)), th.ChoiceExperiment)
+
+
 def test_zeros_after_the_last_choice_are_no_option():
     data = read("rank1,rank2,rank3\n1,2,0\n2,3,0\n3,0,0\n")
     assert data.labels == ("1", "2", "3")

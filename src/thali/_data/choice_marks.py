@@ -336,7 +336,7 @@ def find_label_column(
 
     There are many sets with one choice. The labels differ within sets, and determine all other
     columns that vary within sets, but numbers of rows, free texts, measures of the answer and
-    ratings.
+    ratings. Identifiers that occur in several sets are labels if nothing else varies.
     """
     keys = list(dict.fromkeys(name for name in (respondent, task) if name is not None))
     set_numbers = number_sets(frame, keys)
@@ -357,6 +357,8 @@ def find_label_column(
     ]
     for name in varying_columns:
         is_label = not has_numbers(frame[name]) and not simplify_name(name).endswith("id")
+        if varying_columns == [name] and list_name_words(name)[-1:] == ["id"]:
+            is_label = 2 * get_column(frame, name).nunique() <= len(frame)
         if not is_label or frame.duplicated([*keys, name]).any():
             continue
         n_cells = frame.groupby(name)[varying_columns].nunique()

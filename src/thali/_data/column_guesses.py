@@ -14,6 +14,7 @@ from .column_readers import get_column, is_row_number, list_texts
 from .column_roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
+    COLOURS,
     DISSIMILARITY,
     GOALS,
     LOCAL_SIDES,
@@ -58,14 +59,11 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
             name_by_simplified, side_marks
         ):
             if second_name in name_by_simplified and third_name not in name_by_simplified:
-                side_columns.setdefault(
-                    (name_by_simplified[first_name], name_by_simplified[second_name]),
-                    SideColumns(
-                        stem,
-                        side_marks,
-                        (name_by_simplified[first_name], name_by_simplified[second_name]),
-                    ),
-                )
+                first, second = name_by_simplified[first_name], name_by_simplified[second_name]
+                pair = SideColumns(stem, side_marks, (first, second))
+                if side_marks in COLOURS and names.index(first) > names.index(second):
+                    pair = SideColumns(stem, (side_marks[1], side_marks[0]), (second, first))
+                side_columns.setdefault((first, second), pair)
     return list(side_columns.values())
 
 

@@ -644,7 +644,7 @@ SIDES = _split_name_pairs("a b, i j, 1 2, first second, left right, home away")
 # More sides, whose columns contain options but no counts of wins. A series with a third column is
 # not a pair of sides.
 MORE_SIDES = _split_name_pairs(
-    "l r, one two, home visitor, white black, links rechts, erste zweite, erster"
+    "l r, one two, home visitor, white black, weiß schwarz, links rechts, erste zweite, erster"
     " zweiter, heim gast, heim auswärts, gauche droite, premier second, première deuxième,"
     " domicile extérieur, izquierda derecha, izq der, primera segunda, primero segundo, local"
     " visitante, player opponent, team opponent, team opp, tm opp, model opponent, red blue"
@@ -652,8 +652,12 @@ MORE_SIDES = _split_name_pairs(
 # Sides that cells name only if the columns do: 1, X, 2 is a tie, 1 may be the first of 1 and 2, and
 # R is right of L.
 LOCAL_SIDES = _split_name_pairs("x y, 0 1, r b, visitor opponent")
+COLOURS = _split_name_pairs("red blue, r b")  # of which the table's first is the first
 # first sides of games
-GAMES = ("home", "visitor", "heim", "domicile", "local", "white", "player", "team", "tm", "model")
+GAMES = (
+    *("home", "visitor", "heim", "domicile", "local", "white", "weiss"),
+    *("player", "team", "tm", "model"),
+)
 # First sides of tables of counts that record which option was first, or at home.
 PLACES = (
     "home",

@@ -71,10 +71,10 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             types_by_key[key] = {str}
     nested_keys = [key for key in values_by_key if types_by_key[key] & {list, dict}]
     flat_keys = [key for key in values_by_key if key not in nested_keys]
-    if not flat_keys:
+    if not flat_keys or (len(line_numbers) == 1 and _contains_records(values_by_key)):
         raise DataError(
-            f"None of the keys of its {format_plural(len(line_numbers), 'object')} contains single"
-            f" values; {_EXPECTED}."
+            f"The keys {shorten(nested_keys)} of its {format_plural(len(line_numbers), 'object')}"
+            f" contain lists or objects, no single values; {_EXPECTED}."
         )
     header = [normalise_spelling(key) for key in flat_keys]
     text_columns = []
@@ -91,6 +91,13 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
     return TextTable(header, text_columns, line_numbers, note=note), is_text
+
+
+def _contains_records(values_by_key: dict[str, list[Any]]) -> bool:
+    """Return whether the first value of a key is a list of several objects."""
+    first_values = [values[0] for values in values_by_key.values()]
+    lists = [value for value in first_values if isinstance(value, list) and len(value) > 1]
+    return any(isinstance(value[0], dict) for value in lists)
 
 
 def _is_list_of_texts(json_value: list[Any]) -> bool:

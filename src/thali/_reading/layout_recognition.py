@@ -297,7 +297,7 @@ def recognise(
     *data_kinds: str,
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
-    without: Sequence[str] = (),
+    without: str | Sequence[str] = (),
     labels: Mapping[str, str] | str | Path | None = None,
     codes: Path | None = None,
     design: Path | None = None,

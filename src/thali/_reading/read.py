@@ -82,8 +82,6 @@ def read(
         table = load_table(path_or_frame)
     else:
         table = read_frame(path_or_frame)
-    if isinstance(without, str):
-        without = [without]
     reading = recognise(table, *kinds, where=where, without=without, kind=kind, **columns)
     data, sentence = reading.build()
     object.__setattr__(data, "read_as", sentence)

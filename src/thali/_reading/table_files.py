@@ -617,8 +617,12 @@ class RawTable:
         note = join_notes(self.note, where.describe_selection(len(is_kept), int(is_kept.sum())))
         return replace(self, frame=frame, note=note, filter_columns=where.columns)
 
-    def drop_columns(self, names: Sequence[str], used_names: Collection[Any] = ()) -> "RawTable":
+    def drop_columns(
+        self, names: str | Sequence[str], used_names: Collection[Any] = ()
+    ) -> "RawTable":
         """Drop columns by name, and unused columns of row numbers."""
+        if isinstance(names, str):
+            names = [names]
         check_columns(self.frame, names)
         row_numbers = []
         has_rows = self.named and not self.sheets

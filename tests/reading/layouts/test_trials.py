@@ -83,6 +83,7 @@ def test_trials_are_recognised_and_counted(header, cells, answer):
         ("home,away,result", "1 -1 -1 0"),
         ("white,black,result", "1 0 0 0.5"),
         ("Heim,Gast,Ergebnis", "tea tea milk remis"),
+        ("Weiß,Schwarz,Ergebnis", "1:0 0:1 0:1 ½:½"),
         ("home,away,home_goals,away_goals", "3,1 0,2 1,2 0,0"),
         ("visitor,opponent,visitor_score,opponent_score", "3,1 0,2 1,2 2,2"),
     ],
@@ -179,3 +180,96 @@ def test_side_columns_are_found_in_pairs_only():
 def test_named_sides_without_an_answer_ask_for_it():
     with refused(DataError, Argument("chosen")):
         made("wer,eins,zwei,u\n1,tea,milk,f\n1,milk,tea,f\n", first="eins", second="zwei")
+
+
+GOALS = "home,away,home_goals,away_goals,home_{0},away_{0}\nA,B,10,11,70,68\nB,C,9,10,74,66\n"
+
+
+@pytest.mark.parametrize("other", ["points", "Total", "total_score", "sets"])
+def test_scores_that_disagree_about_a_winner_are_a_question(other):
+    text = GOALS.format(other)
+    for columns in ({}, {"home": "home", "away": "away"}):
+        with refused(DataError, "'home_goals'", f"'home_{other}'", "row 2", "`without`"):
+            recognise(table(text), **columns)
+    with pytest.raises(DataError, match="different winners"):
+        th.PairedComparisons.from_results(pd.read_csv(pd.io.common.StringIO(text)))
+    without = ["home_goals", "away_goals"]
+    if "otal" not in other:  # such columns alone may be of anything
+        assert made(text, without=without)[0].wins.tolist() == [1, 1]
+    agreed = text.replace("10,11,", "11,10,").replace("9,10,", "10,9,")
+    assert made(agreed)[0].wins.tolist() == [1, 1]
+
+
+OPTIONS_WITH_NUMBERS = [
+    ("Judge,Sample 1,Sample 2,Code 1,Code 2,Preference", "2 1 1 2", "Code"),
+    ("Judge,item_1,item_2,x_pos_1,x_pos_2,choice", "2 1 1 2", "x_pos"),
+    ("Judge,left_image,right_image,left_lat,right_lat,response", "right left left right", "lat"),
+    ("Judge,team_1,team_2,result_1,result_2,choice", "2 1 1 2", "result"),
+]
+
+
+@pytest.mark.parametrize(("header", "answers", "attribute"), OPTIONS_WITH_NUMBERS)
+def test_options_with_numbers_beside_them_are_a_question(header, answers, attribute):
+    cells = ["J1,A,B,10,20", "J1,A,C,20,30", "J2,B,C,30,10", "J2,C,A,10,30"]
+    rows = [f"{row},{answer}" for row, answer in zip(cells, answers.split(), strict=True)]
+    text = "\n".join([header, *rows])
+    with refused(DataError, f"'{attribute}'", "kind='experiment'", "kind='comparisons'"):
+        recognise(table(text))
+    data = recognise(table(text), kind="comparisons").build()[0]
+    assert counted(data) == (0, 1, 0) and data.n_comparisons == 4
+    data = recognise(table(text), kind="experiment").build()[0]
+    assert [each.name for each in data.scheme.attributes][-1] == attribute
+    # a brand is an attribute, and so are texts of which a row has two equal ones
+    for name in ("Sample", "item", "image", "team"):
+        header = header.replace(name, "brand")
+    assert isinstance(made("\n".join([header, *rows]))[0], th.ChoiceExperiment)
+    equal = "\n".join([text, f"J2,C,C,10,30,{answers.split()[0]}"])
+    assert isinstance(made(equal)[0], th.ChoiceExperiment)
+
+
+@pytest.mark.parametrize("names", ["blueTag,redTag", "redTag,blueTag", "B_team,R_team"])
+def test_the_first_colour_of_the_table_is_first(names):
+    text = f"{names},result\nA,B,1\nA,C,1\nB,C,1\nA,B,0\n"
+    with refused(DataError, f"'first' means {names.split(',')[0]!r}"):
+        made(text)
+    data, _ = made(text, coding={1: "first", 0: "second"})
+    assert counted(data) == (1, 1, 0) and data.wins.tolist() == [1, 1, 1]
+    if "Tag" in names:  # colours in cells, and scores in the other order, are of their columns
+        first, second = (name.removesuffix("Tag") for name in names.split(","))
+        words = {"1\n": f"{first}\n", "0\n": f"{second}\n"}
+        for number, word in words.items():
+            text = text.replace(number, word)
+        assert made(text)[0] == data
+        text = text.replace("result", f"{second}Score,{first}Score")
+        text = text.replace(f",{first}\n", ",1,2\n").replace(f",{second}\n", ",2,1\n")
+        assert made(text)[0] == data
+    else:
+        cells = text.replace(",1\n", ",Blue\n").replace(",0\n", ",Red\n")
+        assert made(cells)[0] == data
+
+
+def test_scores_belong_to_the_sides_that_are_named():
+    text = "home_team,away_team,home_score,away_score\nA,B,3,1\nB,C,2,0\nA,C,2,1\n"
+    data, sentence = made(text, first="away_team", second="home_team")
+    assert sorted(data.to_frame()["chosen"]) == ["A", "A", "B"]
+    assert "'away_score' and 'home_score'" in sentence
+    text = "right,left,resp\na,b,leftwins\nb,c,rightwins\na,c,leftwins\n"
+    data, _ = made(text, first="right", second="left", chosen="resp")
+    assert sorted(data.to_frame()["chosen"]) == ["b", "b", "c"]
+
+
+def test_a_winner_by_number_shows_the_options():
+    text = "First_pokemon,Second_pokemon,Winner\n11,12,11\n12,13,13\n11,13,11\n11,12,12\n"
+    data, _ = made(text)
+    assert data.labels == ("11", "12", "13") and data.n_comparisons == 4
+    assert sorted(data.to_frame()["chosen"]) == ["11", "11", "12", "13"]
+    with pytest.raises(DataError):  # levels of an attribute, and sides
+        made("first_size,second_size,winner\n1,2,1\n2,1,2\n1,2,1\n")
+
+
+def test_a_coding_is_no_text():
+    frame = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "winner": ["A", "B"]})
+    with refused(ValueError, Argument("coding"), "mapping"):
+        th.read(frame, coding="A=first,B=second")
+    with refused(ValueError, Argument("coding"), "mapping"):
+        th.read(pd.DataFrame({"x > y": [1, 2], "x > z": [2, 1], "y > z": [1, 1]}), coding="1=first")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
-from thali.errors import Argument, DataError
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..choice_marks import are_often_equal
 from ..column_guesses import SideColumns, find_side_columns, has_both_signs
@@ -227,6 +227,11 @@ def _recognise_outcomes(
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
     """Split a coding into answers (None if empty) and texts that mean "missing"."""
     full_coding = coding or {}
+    if not isinstance(full_coding, Mapping):
+        raise ArgumentError(
+            Argument("coding"),
+            f" must be a mapping such as {{'A': 'first', 'B': 'second'}}; got {coding!r}.",
+        )
     missing_texts = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
     return {
         value: word for value, word in full_coding.items() if word != _MISSING
@@ -354,12 +359,15 @@ def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
 def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND) of words such as "left" or column names."""
     outcome_by_word: dict[str, float] = {}
-    for first_mark, second_mark in (*MORE_SIDES, *SIDES):
+    first_words, second_words = _list_own_words(option_columns)
+    for marks in (*MORE_SIDES, *SIDES):
+        sides = FIRST, SECOND
+        for first, second in (marks, (marks[0][0], marks[1][0])):
+            if first in second_words and second in first_words:
+                sides = SECOND, FIRST  # columns such as blue and red
         for word_pattern in _SIDE_PATTERNS:
-            outcome_by_word |= {
-                word_pattern.format(first_mark): FIRST,
-                word_pattern.format(second_mark): SECOND,
-            }
+            words = map(word_pattern.format, marks)
+            outcome_by_word |= dict(zip(words, sides, strict=True))
     if is_game:
         outcome_by_word |= _GAME
     return outcome_by_word | _map_name_words(option_columns)
@@ -413,7 +421,8 @@ def _build_unreadable_error(
             f"Column {chosen_column!r} contains {answer_list}, which do not show which side was"
             " chosen; define them with ",
             Argument("coding"),
-            f", or write {option_columns[0]!r} and {option_columns[1]!r}.",
+            f" ('first' means {option_columns[0]!r}), or write {option_columns[0]!r} and"
+            f" {option_columns[1]!r}.",
         )
     outcome_by_word = _map_side_words(option_columns, is_game)
     cell_texts = list_texts(frame, chosen_column)
@@ -450,7 +459,7 @@ def _build_unreadable_error(
 
 _POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
 _SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
-_UNFINISHED = "*"  # instead of the result of a game of chess
+_UNFINISHED = {"*", "+:-", "-:+", "-:-"}  # instead of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
 
@@ -509,6 +518,8 @@ def find_trial_columns(
         verdict_columns = _list_verdict_cells(frame, (first_column, second_column), used_columns)
         if len(verdict_columns) != 1:
             raise
+    if len(verdict_columns) > 1:
+        verdict_columns = _order_sides(verdict_columns, (first_column, second_column))
     used_columns |= set(verdict_columns)
     respondent_column = named_columns.get("respondent") or next(
         filter(
@@ -540,16 +551,20 @@ def _find_options(
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
     used_columns = set(named_columns.values())
+    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
+        map_plain_names(columns)
+    )
     possible_sides = [
         pair
         for pair in find_side_columns(columns)
         if not used_columns & set(pair.columns)
-        and (_is_option_stem(pair) or _have_shared_labels(frame, pair))
+        and (
+            _is_option_stem(pair)
+            or _have_shared_labels(frame, pair)
+            or _contain_chosen_number(frame, pair, verdict_column)
+        )
         and (pair.side[0] in GAMES or not is_game)
     ]
-    verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
-        map_plain_names(columns)
-    )
     if not (possible_sides or is_game or first_column or second_column or verdict_column is None):
         option_columns = _list_option_cells(frame, verdict_column)
         if len(option_columns) == 2:
@@ -682,12 +697,17 @@ def _describe_missing_option(
 def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """Return whether other column pairs describe both options, as attributes do.
 
-    They contain numbers, or the options are attributes too: they are often equal.
+    They contain numbers, or the options are attributes too: they are often equal. Texts that are
+    called options, and never equal, may have numbers beside them.
     """
 
     side_columns = find_side_columns(column_names(frame))
+    first, second = (frame[name] for name in columns[:2])
+    are_unlike = not has_numbers(first) and not (first == second).to_numpy().any()
     option_marks = [
-        pair.side for pair in side_columns if pair.columns == (columns.first, columns.second)
+        pair.side
+        for pair in side_columns
+        if pair.columns == columns[:2] and not (are_unlike and pair.stem in _OPTIONS)
     ]
     return any(
         pair.side in option_marks[:1]
@@ -699,6 +719,10 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
         )
         for pair in side_columns
     )
+
+
+# stems of options alone, not of attributes such as brand
+_OPTIONS = STEMS.difference("brand card concept label name product school text".split())
 
 
 def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
@@ -722,7 +746,8 @@ def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
 def _is_option_stem(side_columns: SideColumns) -> bool:
     """Return whether two columns are named for options."""
-    return side_columns.stem in STEMS and side_columns.side not in LOCAL_SIDES
+    is_local = {side_columns.side, side_columns.side[::-1]} & {*LOCAL_SIDES}
+    return side_columns.stem in STEMS and not is_local
 
 
 def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
@@ -733,6 +758,18 @@ def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> boo
     ):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
+
+
+def _contain_chosen_number(
+    frame: "pd.DataFrame", side_columns: SideColumns, verdict_column: str | None
+) -> bool:
+    """Return whether one of two columns has the number of the chosen option in every row."""
+    if verdict_column is None:
+        return False
+    first, second, chosen = (frame[name] for name in (*side_columns.columns, verdict_column))
+    # 1 and 2 may be sides
+    has_labels = chosen.dtype.kind in "iu" and not chosen.isin((0, 1, 2)).to_numpy().all()
+    return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
 def _find_verdict_columns(
@@ -786,6 +823,46 @@ def _find_verdict_columns(
         Argument("chosen"),
         ".",
     )
+
+
+def _list_own_words(options: tuple[str, str]) -> list[set[str]]:
+    """Return the words and numbers of each of two column names that the other lacks."""
+    first, second = ({*list_name_words(name), *re.findall(r"\d+", name)} for name in options)
+    return [first - second, second - first]
+
+
+def _order_sides(names: tuple[str, ...], options: tuple[str, str]) -> tuple[str, ...]:
+    """Return the columns of both sides in the order of the options, which share words with them."""
+    words = {*list_name_words(names[0]), *re.findall(r"\d+", names[0])}
+    first_words, second_words = _list_own_words(options)
+    if words & second_words and not words & first_words:
+        return names[::-1]
+    return names
+
+
+def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
+    """Raise DataError if two pairs of scores show different winners in some row."""
+    for pair in find_side_columns(column_names(frame)):
+        if _TOTAL.sub("", pair.stem) not in _SCORES:
+            continue
+        scores = _order_sides(pair.columns, columns[:2])
+        numbers = frame[[*columns.verdict, *scores]].select_dtypes("number")
+        if numbers.shape[1] != 4:  # texts, or one column of the outcome
+            continue
+        first, second, *others = numbers.to_numpy(float, na_value=np.nan).T
+        is_unlike = np.abs(np.sign(first - second) - np.sign(others[0] - others[1])) > 0
+        if is_unlike.any():
+            raise DataError(
+                f"{columns.verdict[0]!r} and {scores[0]!r} show different winners in row"
+                f" {frame.index[is_unlike.argmax()]}; drop the scores of both sides that do not"
+                " decide with ",
+                Argument("without"),
+                ". Those that decide need a name such as points or goals.",
+            )
+
+
+_TOTAL = re.compile("^(team|total|final)(?=.)")
+_SCORES = (*GOALS.synonyms, "total")
 
 
 def _share_votes(frame: "pd.DataFrame", columns: tuple[str, str]) -> bool:
@@ -868,6 +945,7 @@ def read_trial_outcomes(
     """Decode the comparison in each row; drop and count rows without an answer."""
     frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
     if len(columns.verdict) == 2:
+        refuse_unlike_scores(frame, columns)
         verdicts = _compare_goals(frame, columns)
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
@@ -975,7 +1053,7 @@ def _decode_verdict_column(
     }
     no_answer_texts = {
         *find_no_answers(cell_texts, option_labels),
-        *({_UNFINISHED} & {*cell_texts}),
+        *(_UNFINISHED & {*cell_texts}),
     }
     if (
         not coding

@@ -125,7 +125,8 @@ def find_wide_columns(
         are_answers = all(can_be_answers)
         if order_source == "named":
             are_answers = 2 * sum(can_be_answers) >= len(can_be_answers)
-        if pairs_of_columns and are_answers:
+        has_answers = frame[[*pairs_of_columns]].notna().to_numpy().any()
+        if has_answers and are_answers:
             return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
     if pairs_by_column := _match_answers(other_columns, texts_by_column):
         return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)

@@ -192,7 +192,8 @@ def match_rankings(
     if not table.named:
         return None
     original_table = table
-    table = replace(table, frame=spread_ranked_cells(table.frame))
+    if option is None and rank is None:
+        table = replace(table, frame=spread_ranked_cells(table.frame))
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
 

@@ -46,6 +46,7 @@ from thali._data.pairs.trial_rows import (
     describe_missing,
     find_trial_columns,
     has_side_attributes,
+    refuse_unlike_scores,
 )
 from thali._data.pairs.wide_table import (
     find_numbered_answers,
@@ -519,6 +520,7 @@ def _match_sides(
     option_columns = side_columns.first, side_columns.second
     if not is_named and all(has_marks(get_column(table.frame, name)) for name in option_columns):
         return None  # marks of a first and a second choice
+    refuse_unlike_scores(table.frame, side_columns)
     description = (
         f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
     )

@@ -19,6 +19,7 @@ from thali._data.column_roles import (
     SCORED_OPTION,
     Role,
     has_numbers,
+    list_name_words,
     map_plain_names,
 )
 from thali._data.kinds import PAIRS
@@ -28,13 +29,18 @@ from thali._labels import format_label, format_plural, list_names, shorten
 from thali.errors import Argument, DataError, Message
 
 from ..table_files import RawTable
-from ..table_layout import Reading, Shape
+from ..table_layout import Lack, Reading, Shape
 
 NAME = "table of scores"
 _MEANING = "for each item and pair, the higher score wins, and equal scores are ties"
 # words of evaluation programs for right, half right and wrong
 _GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
 _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
+_MARKS = {"is", "has", "was", "needs", "requires", "contains"}  # first words of marks of items
+# words of measures of which the lower is better
+_LOW = set("error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl".split())
+_LOW |= set("latency runtime duration time seconds cost fid brier regret distance".split())
+_MAX_OPTIONS = 100  # rows, above which texts in the first column are items
 
 
 class _ScoreColumns(NamedTuple):
@@ -84,16 +90,23 @@ def match_scores(
 
 def describe_scores(table: RawTable) -> str:
     """Return how a table that plainly contains scores of options is read; "" for others."""
-    _, columns = _find_columns(table)
+    _, columns = _find_columns(table, is_board=False)
     if columns is None or columns.doubt is not None:
         return ""
     return str(columns)
 
 
 def _find_columns(
-    table: RawTable, item: str | None = None, option: str | None = None, score: str | None = None
+    table: RawTable,
+    item: str | None = None,
+    option: str | None = None,
+    score: str | None = None,
+    is_board: bool = True,
 ) -> tuple[RawTable, _ScoreColumns | None]:
-    """Return the columns, None for other tables, and the table with one item per row."""
+    """Return the columns, None for other tables, and the table with one item per row.
+
+    `is_board`: for a leaderboard, whose options and directions are asked about.
+    """
     scores = _list_columns(SCORE, table, (item, option), score)
     options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
     items = _list_columns(ITEM, table, (*options, *scores), item)
@@ -105,15 +118,21 @@ def _find_columns(
         and get_column(table.frame, name).nunique() > 1
     ]
     is_long = bool(options and scores and (items or parts))
-    if not is_long and options and not items:  # one row per option
+    is_turned = bool(options) and not is_long and not items
+    if options and not is_long and _has_repeats(table, options[0]):
+        return table, None  # one row per score, of which some column is unknown
+    if is_turned:  # one row per option
         turned = table.frame.set_index(options[0]).T.infer_objects()
         turned.columns = turned.columns.map(format_label)
         table = replace(table, frame=turned.reset_index(names=ITEM.name))
         items = [ITEM.name]
         parts = []
     first_column = get_column(table.frame, table.names[0])
-    if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
+    is_guessed = not is_long and not items and not has_numbers(first_column)
+    is_guessed &= first_column.is_unique
+    if is_guessed:
         items = table.names[:1]
+    is_guessed &= is_board and len(table.frame) <= _MAX_OPTIONS and not {*items} & {*parts}
     # columns of parts identify items only where one item occurs in several parts
     if parts and (not items or table.frame.groupby(items)[parts].nunique().max(axis=None) > 1):
         items = list(dict.fromkeys([*parts, *items]))
@@ -123,17 +142,24 @@ def _find_columns(
         scores = [name for name in table.names if name not in used_columns]
     numbers = {name: _read_numbers(get_column(table.frame, name)) for name in scores}
     numbers = {name: cells for name, cells in numbers.items() if cells is not None}
-    if is_long and numbers:
-        doubt = None
+    if not numbers:
+        return table, None
+    frame = pd.DataFrame(numbers)
+    words = [*map(list_name_words, numbers)]
+    if is_turned:
+        words = [sum(map(list_name_words, get_column(table.frame, items[0])), [])]
+    doubt = None
+    if is_board:
+        doubt = _question_names(frame, words)
+    if is_long:
         if len(numbers) > 1:
             text = f"{shorten(list(numbers))} may be the scores; give the name of one with "
             doubt = Message(text, Argument(SCORE.name), ".")
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
         return table, None
-    doubt = None
-    if item is None and option is None:
-        doubt = _question_scores(pd.DataFrame(numbers), items, table)
+    if doubt is None and item is None and option is None:
+        doubt = _question_scores(frame, items, table, is_guessed)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
 
 
@@ -156,7 +182,32 @@ def _read_numbers(column: pd.Series) -> np.ndarray | None:
     return grades.to_numpy(float)
 
 
-def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) -> Message | None:
+def _has_repeats(table: RawTable, name: str) -> bool:
+    """Return whether some but not all cells of a column are equal."""
+    return 1 < get_column(table.frame, name).nunique() < len(table.frame)
+
+
+def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | None:
+    """Return a question if names mean measures of which the lower is better, or marks of items."""
+    low = _LOW.intersection(*words)
+    if low and scores.min(axis=None) >= 0.0:
+        return Message(
+            f"The higher score wins, but of {min(low)!r} the lower may be better: write such"
+            " numbers with a minus sign, or rename the column if the higher is better."
+        )
+    marks = [name for name in scores if _MARKS.intersection(list_name_words(name)[:1])]
+    if not 0 < len(marks) < scores.shape[1]:
+        return None
+    return Message(
+        f"{marks[0]!r} may describe the items; drop such columns with ",
+        Argument("without"),
+        ", or rename options.",
+    )
+
+
+def _question_scores(
+    scores: pd.DataFrame, items: list[str], table: RawTable, is_guessed: bool
+) -> Message | None:
     """Return a question unless the columns are plainly scores of the same items; else None."""
     low = scores.min()
     high = scores.max()
@@ -166,6 +217,8 @@ def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) ->
         reason = "the rows are respondents"
     elif not items and (scales.min() == 0 or low.min() == high.max()):
         reason = "no column contains the items"
+    elif is_guessed:
+        reason = f"{items[0]!r} may contain items or options"
     elif scales.nunique() > 1 or low.max() > high.min():
         reason = "their numbers have different ranges"
     else:
@@ -174,6 +227,8 @@ def _question_scores(scores: pd.DataFrame, items: list[str], table: RawTable) ->
         f"{list_names(scores.columns, 4)} may be scores of options on the same items, but {reason}."
         " If they are, give the name of the column of items with ",
         Argument(ITEM.name),
+        "; if the rows are options, give the name of their column with ",
+        Argument(OPTION.name),
         "; remove other columns with ",
         Argument("without"),
         ".",
@@ -229,11 +284,25 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     return data, f"{sentence}: {data}; {_MEANING}"
 
 
+def find_score_lack(table: RawTable) -> Lack | None:
+    """Return what a table with one score per row lacks; None for other tables."""
+    options = _list_columns(SCORED_OPTION, table, ())
+    if not options or not _has_repeats(table, options[0]):
+        return None
+    role = SCORE
+    if _list_columns(SCORE, table, ()):
+        role = ITEM
+    return Lack(f"a column with {role.meaning}", role.name, near=4)
+
+
+_ARGUMENTS = (ITEM.name, OPTION.name, SCORE.name)
 SHAPE = Shape(
     NAME,
     PAIRS,
     match_scores,
+    expected="one score per row, with columns such as 'item', 'model' and 'score'",
+    lacks=find_score_lack,
     roles=(ITEM, OPTION, SCORE),
-    named_by=(ITEM.name, SCORE.name),
-    main=(ITEM.name, OPTION.name, SCORE.name),
+    named_by=_ARGUMENTS,
+    main=_ARGUMENTS,
 )
