@@ -1,11 +1,18 @@
 """The column of who answered: one vocabulary for all shapes, and a name for what is not
 recognised."""
 
-import pytest
+import contextlib
+import itertools
 
+import pandas as pd
+import pytest
+from helpers.sentences import refused
+
+import thali as th
 from thali._data.kinds import EXPERIMENTS
 from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
+from thali.errors import ArgumentError, DataError, DataWarning
 
 NAMES = (
     "voter_id judge_hash judge_name judge_model user_hash evaluator_id assessor_id rater_name"
@@ -64,3 +71,173 @@ def test_a_name_that_rows_of_tasks_have_besides_is_not_who_answered():
     )
     data = read_data(Source("table.csv", text.encode()), EXPERIMENTS)[0]
     assert data.respondents == ("p", "q") and data.scheme.names == ("marker", "price")
+
+
+PEOPLE = range(1, 13)
+TASKS = range(1, 6)
+SORTS = list(itertools.permutations(["tea", "milk", "rum"]))
+
+
+def answers(shape, identifier, trait, value):
+    """A table of twelve people with a trait each."""
+    rows = [(k, [k, value(k)]) for k in PEOPLE]
+    columns, cells = {
+        "pairs": (["winner", "loser"], lambda k, t: SORTS[(k * t) % 6][:2]),
+        "trials": (
+            ["left", "right", "chosen"],
+            lambda k, t: (*(x := SORTS[(k * t) % 6])[:2], x[k % 2]),
+        ),
+        "rankings": (["rank1", "rank2", "rank3"], lambda k, t: SORTS[(k * t) % 6]),
+        "long rankings": (["item", "rank"], lambda k, t: (SORTS[k * k % 6][t - 1], t)),
+        "best and worst": (
+            ["item1", "item2", "item3", "best", "worst"],
+            lambda k, t: (*(x := SORTS[(k + t) % 6]), x[k * t % 2], x[2]),
+        ),
+    }[shape]
+    n_rows = {"rankings": 1, "long rankings": 3}.get(shape, 5)
+    table = [[*row, *cells(k, t)] for k, row in rows for t in range(1, n_rows + 1)]
+    return pd.DataFrame(table, columns=[identifier, trait, *columns])
+
+
+@pytest.mark.parametrize(
+    ("identifier", "trait"), [("ID", "student"), ("RID", "farmer"), ("caseid", "child")]
+)
+@pytest.mark.parametrize(
+    "shape", ["pairs", "trials", "rankings", "long rankings", "best and worst"]
+)
+def test_a_trait_of_respondents_is_not_who_answered(shape, trait, identifier):
+    for value in (lambda k: k % 2, lambda k: ["yes", "no"][k % 3 > 0]):
+        data = th.read(answers(shape, identifier, trait, value))
+        assert len(data.respondents) == 12 and list(data.people) == [trait]
+
+
+def test_who_answered_is_asked_where_two_columns_may_say_it():
+    def read(shape, identifier, trait, n_labels, **columns):
+        return th.read(answers(shape, identifier, trait, lambda k: f"x{k % n_labels}"), **columns)
+
+    assert len(read("pairs", "ID", "teacher", 3).respondents) == 12
+    assert len(read("pairs", "respondent", "pid", 3).respondents) == 12
+    with refused(DataError, "'teacher'", "'ID'", "`respondent`"):
+        read("pairs", "ID", "teacher", 6)
+    assert len(read("pairs", "ID", "teacher", 6, respondent="ID").respondents) == 12
+    assert len(read("pairs", "ID", "teacher", 6, respondent="teacher").respondents) == 6
+    with refused(DataError, "'child'", "'RID'", "`respondent`"):
+        read("rankings", "RID", "child", 4)
+    # a column of another name is no identifier, but yes and no are no names of people
+    assert len(read("pairs", "batch", "judge", 3).respondents) == 3
+    with refused(DataError, "'student'", "'uuid'"):
+        th.read(answers("pairs", "uuid", "student", lambda k: k % 2))
+    # numbers of rows are no respondents
+    judged = answers("trials", "judge", "age", lambda k: k).head(15)
+    assert len(th.read(judged.assign(id=range(1, 16))).respondents) == 3
+
+
+def profiles(country=""):
+    """Two products in each of five tasks of twelve people."""
+    return [
+        [
+            country,
+            f"{country}{k}",
+            k,
+            task,
+            [90, 120, 150][(k * task + side) % 3],
+            "xy"[(k + task * side) % 2],
+        ]
+        for k in PEOPLE
+        for task in TASKS
+        for side in (0, 1)
+    ]
+
+
+def long_tasks(names, country=""):
+    rows = [
+        [*row, 1 + n % 2, int(n % 2 == (row[2] * row[3] // 2) % 2)]
+        for n, row in enumerate(profiles(country))
+    ]
+    columns = ["country", "person", "id", "task", "price", "brand", "alt", "choice"]
+    return pd.DataFrame(rows, columns=columns).rename(columns=names)
+
+
+def wide_tasks(names, country=""):
+    rows = profiles(country)
+    pairs = [
+        [*first, *second[4:], 1 + (first[2] * first[3] // 2) % 2]
+        for first, second in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    columns = "country person id task price_1 brand_1 price_2 brand_2 choice".split()
+    return pd.DataFrame(pairs, columns=columns).rename(columns=names)
+
+
+@pytest.mark.parametrize("name", ["uuid", "id_repondant", "ID_Befragter", "record", "Code"])
+@pytest.mark.parametrize("sides", ["12", "AB"])
+def test_who_had_tasks_numbered_anew_answered_them(name, sides):
+    table = wide_tasks({"id": name}).drop(columns=["country", "person"])
+    table = table.rename(
+        columns=lambda name: name.replace("_1", f"_{sides[0]}").replace("_2", f"_{sides[1]}")
+    )
+    data = th.read(table.assign(choice=table["choice"].map({1: sides[0], 2: sides[1]})))
+    assert (data.n_respondents, data.n_tasks) == (12, 60)
+    assert data.attributes == ("price", "brand")
+    other = th.read(table.drop(columns="task")).read_as
+    assert f"perhaps {name!r}" in other and "`respondent`" in other
+
+
+@pytest.mark.parametrize("make", [long_tasks, wide_tasks])
+def test_a_block_is_never_a_respondent(make):
+    data = th.read(make({"id": "case", "task": "block"})[lambda t: t.columns[2:]])
+    assert (data.n_respondents, data.n_tasks) == (12, 60)
+    table = long_tasks({"id": "task", "task": "block"}).drop(columns=["country", "person"])
+    with refused(DataError, "`respondent`", "'block'"):
+        th.read(table)
+
+
+def test_a_column_of_respondents_is_constant_within_tasks():
+    names = {"id": "mturkCode", "task": "contest_no", "alt": "cand_number", "choice": "win"}
+    table = long_tasks(names).drop(columns=["country", "person"])
+    table["PID"] = ["DRI"[(n * n + n // 7) % 3] for n in range(len(table))]
+    for columns in ({}, {"chosen": "win"}):
+        data = th.read(table, **columns)
+        assert data.scheme.respondent == "mturkCode" and data.n_respondents == 12
+        assert data.attributes == ("price", "brand", "PID")
+    table = wide_tasks({"id": "workerId"}).drop(columns=["country", "person"])
+    data = th.read(table.assign(pid=table["workerId"] % 7))
+    assert data.n_respondents == 12 and list(data.people) == ["pid"]
+
+
+@pytest.mark.parametrize("make", [long_tasks, wide_tasks])
+def test_respondents_numbered_anew_are_asked_for(make):
+    table = pd.concat([make({}, country) for country in ("DE", "FR")], ignore_index=True)
+    table["age"] = table["id"] + 20 * (table["country"] == "FR")
+    table = table.rename(columns={"person": "joined"})
+    table["both"] = table["country"] + table["task"].astype(str)
+    with refused(DataError, "'id'", "'country'", "`respondent`"):
+        th.read(table.drop(columns=["joined", "both"]))
+    data = th.read(table.drop(columns="both"), respondent="joined")
+    assert (data.n_respondents, data.n_tasks) == (24, 120)
+    same = {"respondent": "id"} if make is long_tasks else {"task": "both"}
+    with pytest.warns(DataWarning) if make is long_tasks else contextlib.nullcontext():
+        data = th.read(
+            table.drop(columns=["joined", *(["both"] if make is long_tasks else [])]), **same
+        )
+    assert (data.n_respondents, data.n_tasks) == (12, 120)
+
+
+def test_the_waves_of_a_person_are_adjacent_and_no_other_person():
+    table = pd.concat([long_tasks({}, wave) for wave in "ab"]).drop(columns="person")
+    table["mood"] = table["id"] % 3 + 3 * (table["country"] == "b")
+    with pytest.warns(DataWarning):
+        data = th.read(table.sort_values("id", kind="stable", ignore_index=True))
+    assert data.n_respondents == 12
+
+
+@pytest.mark.parametrize("columns", [{"respondent": ["country", "id"]}, {"chosen": ["choice"]}])
+def test_a_role_has_one_column(columns):
+    with refused(ArgumentError, "the name of one column", *columns):
+        th.read(long_tasks({}), **columns)
+
+
+def test_options_ranked_twice_may_be_ranked_by_two_people():
+    table = answers("long rankings", "RID", "sex", lambda k: k % 2).drop(columns="sex")
+    with refused(DataError, "listed twice", "respondent='RID'"):
+        th.read(table)
+    assert len(th.read(table, respondent="RID").respondents) == 12

@@ -68,6 +68,30 @@ def test_what_differs_between_tasks_for_one_alternative_makes_an_experiment():
     assert isinstance(read(priced), th.ChoiceExperiment)
 
 
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("profile_id", lambda task, place: 2 * task + place - 2),
+        ("card_no", lambda task, place: 2 * task + place - 3),
+        ("profileID", lambda task, place: 100 * task + place),
+        ("order_shown", lambda task, place: 3 - place),
+        ("ProfileOrder", lambda task, place: place),
+    ],
+)
+def test_numbers_of_products_are_no_attribute(name, number):
+    table = frame(PROFILES)
+    table.insert(2, "cand_number", [1, 2] * 4)
+    table.insert(
+        3, name, [number(*x) for x in zip(table["contest_no"], table["cand_number"], strict=True)]
+    )
+    data = th.read(table)
+    assert data.attributes == ("Job", "Language")
+    assert f"columns not used: {name!r}" in data.read_as
+    # a level of an attribute may differ in each task, if it changes its place
+    size = table.assign(**{name: [1, 2, 2, 1, 2, 1, 1, 2]}).rename(columns={name: "size"})
+    assert th.read(size).attributes == ("size", "Job", "Language")
+
+
 def test_an_identifier_of_products_is_no_attribute():
     products = PROFILES.replace("Language", "profileID")
     for place, (job, language) in enumerate([("nurse", "fluent"), ("doctor", "broken")]):

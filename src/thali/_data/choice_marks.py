@@ -20,6 +20,7 @@ from .column_roles import (
     RESPONSE_TIME,
     TASK,
     TIES,
+    VERSION,
     WORST,
     column_names,
     has_numbers,
@@ -191,7 +192,16 @@ def find_keys(
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
     if task is None:
         return respondent, other_key
-    return other_key or task, task
+    return order_keys(other_key or task, task)
+
+
+def order_keys(respondent: str, task: str) -> tuple[str | None, str]:
+    """Return the columns of respondent and task; a block is a task, or no respondent is known."""
+    if simplify_name(respondent) not in VERSION.sure:
+        return respondent, task
+    if simplify_name(task) in TASK.sure:
+        return None, task
+    return task, respondent
 
 
 def find_key_column(
@@ -223,8 +233,8 @@ def find_key_column(
     return key_column
 
 
-def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str] | None:
-    """Return the columns of blocks and of tasks that are numbered anew in each; else None."""
+def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | None:
+    """Return the columns of blocks, respondents, and tasks numbered anew in each; else None."""
     name_by_simplified = map_plain_names(column_names(frame))
     roles = (RESPONDENT_OF_TASKS, TASK, CHOSEN)
     respondent, task, chosen = (role.find_column(name_by_simplified) for role in roles)
@@ -239,7 +249,25 @@ def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str] | None:
     block = find_key_column(frame, [respondent, task], chosen, ())
     if block is None:
         return None
-    return block, task
+    return block, respondent, task
+
+
+def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) -> list[str]:
+    """List the traits that differ between blocks for the same number of a respondent.
+
+    The list is empty if the rows of a number are adjacent, as are those of one person.
+    """
+    codes = encode_cells(get_column(frame, respondent))
+    if np.count_nonzero(np.diff(codes)) == codes.max():
+        return []
+    keys = (codes, encode_cells(get_column(frame, block)), number_sets(frame, [block, respondent]))
+    codes_by_name = {name: encode_cells(get_column(frame, name)) for name in column_names(frame)}
+    return [
+        name
+        for name, cells in codes_by_name.items()
+        if name not in (block, respondent)
+        and [is_constant_within(cells, key) for key in keys] == [False, False, True]
+    ]
 
 
 # words in the names of columns that number the products of a set

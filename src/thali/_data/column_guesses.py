@@ -254,6 +254,17 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
     ]
 
 
+def find_divided_columns(frame: "pd.DataFrame", column: str, names: Iterable[str]) -> list[str]:
+    """List the named columns within which `column` is constant, a trait of who they identify."""
+    codes = encode_cells(get_column(frame, column))
+    codes_by_name = _encode_columns(frame, names)
+    return [
+        name
+        for name, finer_codes in codes_by_name.items()
+        if is_constant_within(codes, finer_codes) and not is_constant_within(finer_codes, codes)
+    ]
+
+
 def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
     """Return all labels in the columns of options."""
     return {

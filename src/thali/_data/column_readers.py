@@ -20,7 +20,7 @@ from thali._labels import (
     simplify_number,
     suggest,
 )
-from thali.errors import DataError, DataWarning, Setting
+from thali.errors import DataError, DataWarning, Message, Setting
 
 from .column_roles import WEIGHTS, column_names, find_no_answers, is_data_frame, simplify_name
 from .number_checks import check_counts
@@ -88,7 +88,7 @@ def describe_columns(count: str | None, respondent: str | None) -> str:
 Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 
 # notes about the table that is being read
-_NOTES: ContextVar[list[str] | None] = ContextVar("_NOTES", default=None)
+_NOTES: ContextVar[list[Message] | None] = ContextVar("_NOTES", default=None)
 # a place, such as 2, B, alt.1, Profile A or candA
 _PLACE = re.compile(
     r"(|\D*[\s._:#-]|\D*[^\W\d_])(?:(\d{1,2})|(?<![^\W_])([A-Za-z])|(?<=[a-z])([A-Z]))"
@@ -400,7 +400,7 @@ def select_answered_rows(
 
 
 @contextmanager
-def collect_notes() -> Iterator[list[str]]:
+def collect_notes() -> Iterator[list[Message]]:
     """Collect notes on dropped rows within this block, instead of warning."""
     context_token = _NOTES.set(clauses := [])
     try:
@@ -418,12 +418,12 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
         add_note(f"{format_plural(n_omitted, noun)} without an answer{quoted_words} dropped")
 
 
-def add_note(clause: str) -> None:
+def add_note(clause: str | Message) -> None:
     """Append a clause to the collected notes; warn if none are collected."""
     if (clauses := _NOTES.get()) is not None:
-        clauses.append(f"; {clause}")
+        clauses.append(Message("; ", clause))
     else:
-        warn(DataWarning(f"{clause}."))
+        warn(DataWarning(clause, "."))
 
 
 def match_places(texts: Iterable[str], labels: Sequence[str]) -> dict[str, str]:

@@ -238,7 +238,7 @@ RESPONDENT = Role(
     "respondent",
     "the respondent",
     LABEL,
-    "subject subj participant ppt pid puid respondent resp person judge rater assessor annotator"
+    "respondent subject subj participant ppt pid puid resp person judge rater assessor annotator"
     " evaluator voter user tester farmer worker prolificpid responseid runid student panelist"
     " panellist consumer pupil child marker examiner teacher coder grader reviewer scorer labeler"
     " labeller juror listener viewer observer interviewee informant customer household sysrespnum"

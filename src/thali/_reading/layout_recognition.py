@@ -10,21 +10,37 @@ from typing import Any
 import pandas as pd
 
 from thali._data.base_classes import copy_with_fields
-from thali._data.choice_marks import find_repeated_numbering, join_marks
+from thali._data.choice_marks import (
+    find_repeated_numbering,
+    has_marks,
+    join_marks,
+    list_differing_traits,
+)
+from thali._data.column_guesses import find_divided_columns, list_respondent_candidates
 from thali._data.column_readers import check_columns, get_column
 from thali._data.column_roles import (
     CHOSEN,
     COUNT,
     OBJECTS,
     RESPONDENT,
+    RESPONDENT_OF_TASKS,
     TARGET,
     TASK_OF_RESPONDENT,
     WEIGHTS,
     has_numbers,
+    map_plain_names,
     refuse_ambiguous,
     simplify_name,
 )
-from thali._data.kinds import EXPERIMENTS, KIND_BY_NAME, PAIRS, SIMILARITIES, find_data_spec
+from thali._data.kinds import (
+    CHOICES,
+    EXPERIMENTS,
+    KIND_BY_NAME,
+    PAIRS,
+    SIMILARITIES,
+    TRIPLETS,
+    find_data_spec,
+)
 from thali._input_files import Source
 from thali._labels import format_label, has_repeats, is_number, shorten, suggest
 from thali.errors import (
@@ -348,18 +364,16 @@ def recognise(
             label_by_number = labels
             labels = None
         table = replace_labels(table, labels)
-        _check_named_columns(table, options)
+        _check_named_columns(table, options, selected_shapes or tried_shapes)
         if table.named and options.get(CHOSEN.name) is None:
-            table = _number_all_tasks(replace(table, frame=join_marks(table.frame)))
+            table = replace(table, frame=join_marks(table.frame))
+            table = _number_all_tasks(table, options.get(RESPONDENT.name) is None)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
         levels = level_order | (options.get("levels") or {}) or None
-        readings = _match_shapes(
-            selected_shapes or tried_shapes,
-            table,
-            options | {"known": is_known, "levels": levels},
-        )
+        arguments = options | {"known": is_known, "levels": levels}
+        readings = _match_shapes(selected_shapes or tried_shapes, table, arguments)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
         has_questions = any(reading.has_questions for reading in sure_readings)
         is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)
@@ -375,6 +389,8 @@ def recognise(
         )
         if reading.doubt is not None and is_assumed:
             raise _doubt_error(reading, data_kinds)
+        if options.get(RESPONDENT.name) is None:
+            reading = _match_finer_respondents(reading, table, arguments)
         roles = reading.roles
         if roles is not None and roles.who is None and not roles.counts:
             refuse_ambiguous(table.frame, list(options.values()))
@@ -391,14 +407,69 @@ def recognise(
     return reading
 
 
-def _number_all_tasks(table: RawTable) -> RawTable:
-    """Return a table whose tasks, numbered anew in each block, have different numbers."""
+def _number_all_tasks(table: RawTable, asks: bool) -> RawTable:
+    """Return a table whose tasks, numbered anew in each block, have different numbers.
+
+    `asks`: whether a number may be several respondents, who differ in other columns.
+    """
     columns = find_repeated_numbering(table.frame)
     if columns is None or is_signed(table.frame[columns[0]]):  # the best and the worst of a task
         return table
-    block, task = (table.frame[name].map(format_label) for name in columns)
-    note = join_notes(table.note, f"{columns[1]!r} is numbered anew in each {columns[0]!r}")
-    return replace(table, frame=table.frame.assign(**{columns[1]: block + "." + task}), note=note)
+    block, respondent, task = columns
+    if asks and (traits := list_differing_traits(table.frame, block, respondent)):
+        raise DataError(
+            f"Column {respondent!r} may number different respondents in each {block!r}, because the"
+            f" same number has different cells in {shorten(traits)}. If so, write a column that"
+            f" joins {block!r} and {respondent!r} and give its name with ",
+            Argument(RESPONDENT.name),
+            "; if these are the same people, set ",
+            Setting(RESPONDENT.name, respondent),
+            ".",
+        )
+    note = join_notes(table.note, f"{task!r} is numbered anew in each {block!r}")
+    numbers = table.frame[block].map(format_label) + "." + table.frame[task].map(format_label)
+    return replace(table, frame=table.frame.assign(**{task: numbers}), note=note)
+
+
+def _match_finer_respondents(
+    reading: Reading, table: RawTable, arguments: dict[str, Any]
+) -> Reading:
+    """Return the reading with the respondents of whom the column read for them is a trait."""
+    roles = reading.roles
+    if roles is None or roles.who is None or simplify_name(roles.who) == RESPONDENT.name:
+        return reading
+    trait = get_column(table.frame, roles.who)
+    used_columns = roles.all
+    guessed_names = []
+    if is_yes_no := has_marks(trait):
+        used_columns = {roles.who}  # what seems to number the rankings may be the respondents
+        guessed_names = list_respondent_candidates(table.frame, roles._replace(who=None))
+    names = list(
+        RESPONDENT_OF_TASKS.find_possible_columns(map_plain_names(table.names), used_columns)
+    )
+    finer_columns = find_divided_columns(table.frame, roles.who, [*names, *guessed_names])
+    if not finer_columns:
+        return reading
+    name = finer_columns[0]
+    # otherwise it may number the rankings or sets of a respondent
+    is_clear = is_yes_no or (roles.answer is None and trait.nunique() < _MIN_PEOPLE)
+    if get_column(table.frame, name).is_unique:
+        is_clear = is_yes_no and reading.kind == CHOICES
+        if not is_yes_no and (reading.kind != CHOICES or roles.outcome):  # it numbers the rows
+            return reading
+    if not is_clear or name not in names:
+        raise DataError(
+            f"Column {roles.who!r} may contain the respondents, or a trait of the respondents in"
+            f" {name!r}; give the name of the column of respondents with ",
+            Argument(RESPONDENT.name),
+            ".",
+        )
+    shapes = [shape for shape in SHAPES if shape.name == reading.shape]
+    (reading,) = _match_shapes(shapes, table, arguments | {RESPONDENT.name: name})
+    return reading
+
+
+_MIN_PEOPLE = 5  # from which on labels are not those of a trait
 
 
 def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> None:
@@ -478,13 +549,24 @@ def _select_shapes(
     return accepting_shapes or shapes_of_kinds
 
 
-def _check_named_columns(table: RawTable, arguments: Mapping[str, Any]) -> None:
-    """Raise DataError if an argument names a column that the table lacks."""
+def _check_named_columns(
+    table: RawTable, arguments: Mapping[str, Any], shapes: Sequence[Shape]
+) -> None:
+    """Raise an error if an argument names a column that the table lacks, or several columns."""
+    plural_roles = {OBJECTS.name}
+    if {shape.kind for shape in shapes} == {TRIPLETS}:  # the two similar objects
+        plural_roles.add(CHOSEN.name)
     # the shape checks the column of classes
     for role in sorted(_COLUMN_ARGUMENTS - {TARGET.name}):
-        columns = arguments.get(role) or ()
+        columns = arguments.get(role)
+        if columns is None:
+            continue
         if isinstance(columns, str):
             columns = [columns]
+        elif role not in plural_roles:
+            raise ArgumentError(
+                Argument(role), f" must be the name of one column; got {columns!r}."
+            )
         check_columns(table.frame, columns)
 
 

@@ -869,7 +869,7 @@ def _read_long_rankings(
         row = int(sorted_rows[1:][is_repeated].min())
         hint: Any = ""
         if columns.group is None:
-            hint = _suggest_ranking(frame, [*key_columns, option_column])
+            hint = _suggest_ranking(frame, [*key_columns, option_column], columns)
         raise DataError(
             f"{option_labels[option_index[row]]!r} is listed twice in"
             f" {describe_ranking(ranking_index[row])}, the second time in row"
@@ -904,14 +904,17 @@ def _read_long_rankings(
     )
 
 
-def _suggest_ranking(frame: "pd.DataFrame", key_columns: list[str]) -> Clause:
-    """Return advice on several rankings of a respondent: of a trait each, or numbered."""
+def _suggest_ranking(
+    frame: "pd.DataFrame", key_columns: list[str], columns: RankingColumns
+) -> Clause:
+    """Return advice on several rankings: of respondents, of a trait each, or numbered."""
     for name in column_names(frame):
-        if (
-            name in key_columns
-            or has_numbers(frame[name])
-            or frame.duplicated([*key_columns, name]).any()
-        ):
+        if name in columns.used or frame.duplicated([*key_columns, name]).any():
+            continue
+        if columns.respondent is None and not frame[name].is_unique:
+            argument = Setting("respondent", name)
+            return Clause(f"; if {name!r} contains the respondents, set ", argument)
+        if has_numbers(frame[name]):
             continue
         condition = f"{name!r} == {format_label(frame[name].iloc[0])!r}"
         return Clause(f"; to read the rankings of one {name!r}, set ", Setting("where", condition))

@@ -1,6 +1,6 @@
 """Reading a choice experiment from a long table, one row per alternative of a task."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,17 +23,21 @@ from thali.errors import (
 
 from ..choice_marks import (
     find_alternative_column,
+    find_key_column,
     find_keys,
     find_marked_column,
     is_called_rating,
     is_free_text,
     is_response_time,
+    marks_one_row,
     marks_same_rows,
     measures_answers,
     number_sets,
+    ranks_rows,
     read_set_marks,
     repeats_marks,
 )
+from ..column_guesses import encode_cells
 from ..column_readers import (
     add_note,
     check_columns,
@@ -570,6 +574,7 @@ def _find_unfit_columns(
     unfit_columns.update(
         name for name in attribute_names if simplify_name(name) in (*BEST.sure, *WORST.sure)
     )
+    unfit_columns.update(_find_numberings(table, attribute_names, row_labels))
     marks = get_column(frame, table.chosen)
     tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
     unfit_columns.update(
@@ -829,6 +834,8 @@ def find_task_columns(
     task = task or find("task", TASK)
     alternative = alternative or find("alternative", ALTERNATIVE)
     chosen = chosen or find("chosen", CHOSEN)
+    if given_columns[0] is None and _varies_within_tasks(frame, respondent, task, chosen):
+        respondent = None
     if chosen is None:
         chosen = find_marked_column(frame, (respondent, task), (alternative,))
     if chosen is not None:
@@ -847,6 +854,24 @@ def find_task_columns(
                 " chosen); choose different columns."
             )
     return respondent, task, alternative, chosen
+
+
+def _varies_within_tasks(
+    frame: "pd.DataFrame", respondent: str | None, task: str | None, chosen: str | None
+) -> bool:
+    """Return whether a column called respondents is an attribute, as PID of candidates may be.
+
+    Another column forms tasks with one choice each, within which it differs.
+    """
+    marks = chosen or find_marked_column(frame, (task,), (respondent,))
+    if respondent is None or task is None or marks is None:
+        return False
+    if marks_one_row(get_column(frame, marks), number_sets(frame, [respondent, task])):
+        return False
+    key = find_key_column(frame, [task], marks, ())
+    return key is not None and not is_constant_within(
+        encode_cells(get_column(frame, respondent)), number_sets(frame, [key, task])
+    )
 
 
 def _are_alike(frame: "pd.DataFrame", names: list[str], role: str, respondent: str | None) -> bool:
@@ -879,7 +904,10 @@ def _missing_roles_error(
     advice = Message()
     if chosen is None and rating is not None:
         advice = Message("; for ratings, use thali.amce with ", Setting("outcome", rating))
-    return DataError(
+    kind = DataError
+    if task is not None and chosen is not None:  # the only other key is a block
+        kind = SeveralColumnsError
+    return kind(
         f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),
         advice,
@@ -981,6 +1009,31 @@ def _find_identifiers(
         if other_names and bool((n_values <= 1).to_numpy().all()):
             identifiers.add(candidate)
     return identifiers
+
+
+def _find_numberings(
+    table: TaskTable, attribute_names: list[str], row_labels: RowLabels
+) -> Iterator[str]:
+    """Yield the columns that number the products of each respondent, or of each task again."""
+    respondents: Any = table.frame.groupby(row_labels.person)
+    tasks: Any = table.frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    for name in filter(lambda name: has_numbers(table.frame[name]), attribute_names):
+        cells = get_column(table.frame, name)
+        # all respondents have the same numbers, which follow one another in each task
+        is_numbering = (
+            len(tasks) > len(respondents)
+            and cells.nunique() == respondents.size().max()
+            and (respondents[name].nunique() == respondents.size()).all()
+            and (tasks[name].max() - tasks[name].min() == tasks.size() - 1).all()
+        )
+        if is_numbering or (
+            row_labels.alternative is not None
+            and ranks_rows(cells, tasks)
+            and is_constant_within(
+                encode_cells(cells), np.unique(row_labels.alternative, return_inverse=True)[1]
+            )
+        ):
+            yield name
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:

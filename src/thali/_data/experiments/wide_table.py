@@ -11,7 +11,14 @@ from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
-from ..choice_marks import PLACE_WORDS, are_often_equal, mentions_choice
+from ..choice_marks import (
+    PLACE_WORDS,
+    are_often_equal,
+    mentions_choice,
+    number_sets,
+    order_keys,
+)
+from ..column_guesses import find_divided_columns
 from ..column_readers import add_note, get_column, list_texts, match_places, read_flags
 from ..column_roles import (
     ALTERNATIVE,
@@ -242,7 +249,7 @@ def _find_tasks_of_answer(
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
-    return WideTasks(
+    tasks = WideTasks(
         listed_names or labels,
         attributes,
         available_columns,
@@ -253,6 +260,33 @@ def _find_tasks_of_answer(
         is_sure,
         none_column,
     )
+    return _find_keys(frame, tasks, [name for name in other_columns if name not in tasks.used])
+
+
+def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> WideTasks:
+    """Return the tasks with the respondents in the column that with their numbers is a key.
+
+    Each respondent has several tasks. Of two columns called respondents, one may be a trait.
+    """
+    respondent, task = tasks.respondent, tasks.task
+    if task is None or 2 * get_column(frame, task).nunique() > len(frame):
+        return tasks
+    if respondent is not None:
+        if not frame.duplicated([respondent, task]).any():
+            return tasks
+        names = find_divided_columns(
+            frame, respondent, RESPONDENT_OF_TASKS.find_possible_columns(map_plain_names(names))
+        )
+    numbers_by_name = {
+        name: number_sets(frame, [name]).tobytes()
+        for name in names
+        if 2 * get_column(frame, name).nunique() <= len(frame)
+        and not frame.duplicated([name, task]).any()
+    }
+    if len(set(numbers_by_name.values())) != 1:
+        return tasks
+    new_respondent, task = order_keys(next(iter(numbers_by_name)), task)
+    return tasks._replace(respondent=new_respondent or respondent, task=task)
 
 
 NameSplits = list[tuple[str, str, str]]  # attribute, alternative, column
@@ -598,6 +632,7 @@ def build_long_frame(
     """
     import pandas as pd
 
+    _refuse_repeated_tasks(frame, columns)
     chosen_labels, none_label = _read_chosen_labels(frame, columns, none)
     if clashing_names := {*_LONG, BOUGHT} & {*columns.attributes}:
         raise DataError(
@@ -642,6 +677,28 @@ def build_long_frame(
     return pd.concat(alternative_frames, ignore_index=True).iloc[row_order].reset_index(
         drop=True
     ), none_label
+
+
+def _refuse_repeated_tasks(frame: "pd.DataFrame", columns: WideTasks) -> None:
+    """Raise DataError if respondents or tasks are numbered anew in each block of rows."""
+    keys = [columns.respondent, columns.task]
+    if None in keys:
+        return
+    n_rows: Any = frame.groupby(keys).size().max()
+    for name in column_names(frame):
+        if name in columns.used or not 1 < get_column(frame, name).nunique() == n_rows:
+            continue
+        if not frame.duplicated([*keys, name]).any():
+            raise DataError(
+                f"Tasks have the same respondent and number, but different cells in {name!r}. If"
+                f" {columns.respondent!r} numbers different respondents in each {name!r}, write a"
+                " column that joins both and give its name with ",
+                Argument("respondent"),
+                f"; otherwise, write a column that joins {name!r} and {columns.task!r} and give"
+                " its name with ",
+                Argument("task"),
+                ".",
+            )
 
 
 def _read_chosen_labels(

@@ -30,7 +30,7 @@ from thali._data.choices.rankings import (
 )
 from thali._data.choices.table_constructors import read_rankings
 from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
-from thali._data.column_guesses import ColumnsRead
+from thali._data.column_guesses import ColumnsRead, find_divided_columns
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -288,10 +288,12 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
             Argument("option"),
             ".",
         )
+    identifiers = find_divided_columns(table.frame, keys[0], other_columns)
     ratings = [
         name
         for name in other_columns
         if has_numbers(frame[name])
+        and name not in identifiers  # of respondents, if the other column is a trait
         and not measures_answers(name)
         and not ranks_rows(frame[name], sets)
     ]

@@ -16,13 +16,15 @@ from thali._data.choice_marks import (
     ranks_rows,
     share_of_marked_sets,
 )
-from thali._data.column_readers import get_column, is_row_number, read_row_texts
+from thali._data.column_guesses import ColumnsRead, guess_respondent_column
+from thali._data.column_readers import add_note, get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
     RESPONDENT_OF_TASKS,
     TASK_OF_RESPONDENT,
+    VERSION,
     map_plain_names,
 )
 from thali._data.experiments import ChoiceExperiment
@@ -42,7 +44,7 @@ from thali._data.experiments.wide_table import (
 from thali._data.kinds import EXPERIMENTS
 from thali._data.prediction_scores import find_chosen_rows
 from thali._labels import format_label, shorten
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape
@@ -248,9 +250,9 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     frame = table.frame
     keys = list(dict.fromkeys((respondent, task)))
     marked_share = share_of_marked_sets(get_column(frame, chosen), number_sets(frame, keys))
-    if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen):
-        return []
     tasks = frame.groupby(keys, sort=False)
+    if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen, keys):
+        return []
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
     answer_columns = (options.get("bought"), options.get("outcome"))
     used_columns = {respondent, task, alternative, chosen, *answer_columns}
@@ -266,12 +268,20 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
 
 
-def _contains_alternatives(frame: "pd.DataFrame", alternative: str | None, chosen: str) -> bool:
-    """Return whether the cells of the choice are labels of alternatives."""
+def _contains_alternatives(
+    frame: "pd.DataFrame", alternative: str | None, chosen: str, keys: list[str]
+) -> bool:
+    """Return whether the cells of the choice are labels of alternatives.
+
+    Without a column of respondents, most tasks have one such label.
+    """
     if alternative is None:
         return False
-    chosen_texts = set(map(format_label, frame[chosen].unique())) - {"0"}
-    return chosen_texts <= set(map(format_label, frame[alternative].unique()))
+    answers = frame.loc[frame[chosen].map(format_label) != "0"]
+    is_single = answers.groupby(keys)[chosen].nunique() <= 1
+    labels = set(map(format_label, frame[alternative].unique()))
+    are_labels = set(map(format_label, answers[chosen].unique())) <= labels
+    return are_labels and (len(keys) > 1 or is_single.mean() > _MIN_MARKED)
 
 
 def describes_products(table: RawTable, options: Mapping[str, Any]) -> bool:
@@ -380,6 +390,16 @@ def match_wide(
         data = ChoiceExperiment.from_wide(
             table.frame, **named_columns, alternatives=alternatives, **settings
         )
+        other_columns = ColumnsRead(tuple(filter(None, wide_columns.used)))
+        blocks = VERSION.find_possible_columns(map_plain_names(table.names))
+        name = guess_respondent_column(table.frame, other_columns, list(blocks))
+        if wide_columns.respondent is None and name is not None:
+            add_note(
+                Message(
+                    f"no respondent column was recognised (perhaps {name!r}?); give its name with ",
+                    Argument("respondent"),
+                )
+            )
         return data, f"{wide_columns}: {_describe_experiment(data)}"
 
     return Reading(
