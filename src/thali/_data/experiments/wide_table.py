@@ -81,6 +81,12 @@ class WideTasks(NamedTuple):
         """Whether the only attribute is the name of an option, as in option_1 and option_2."""
         return {*map(simplify_name, self.attributes)} <= STEMS and len(self.attributes) == 1
 
+    def select_attributes(self, names: Collection[str] | None) -> "WideTasks":
+        """Return a copy with only these attributes; with all for None or unknown names."""
+        if names is None or not {*names} <= {*self.attributes}:
+            return self
+        return self._replace(attributes={name: self.attributes[name] for name in names})
+
     def __str__(self) -> str:
         description = (
             f"one task per row, attributes {shorten(list(self.attributes))} of the alternatives"

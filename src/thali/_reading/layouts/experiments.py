@@ -16,7 +16,7 @@ from thali._data.choice_marks import (
     ranks_rows,
     share_of_marked_sets,
 )
-from thali._data.column_readers import get_column, is_row_number, read_row_texts
+from thali._data.column_readers import add_note, get_column, is_row_number, read_row_texts
 from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -34,6 +34,7 @@ from thali._data.experiments.long_table import (
     mark_rated_tasks,
 )
 from thali._data.experiments.wide_table import (
+    ColumnGroups,
     WideTasks,
     find_none_word,
     find_wide_tasks,
@@ -167,18 +168,27 @@ def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -
     return share_by_name
 
 
-def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
-    """Raise DataError for a column that is an answer, as ratings are."""
+def _refuse_second_outcome(
+    share_by_name: dict[str, float], columns_by_attribute: ColumnGroups | None = None
+) -> None:
+    """Raise DataError for a column, or columns of a wide table, with answers such as ratings."""
     name, share = next(iter(share_by_name.items()))
     extreme = "largest"
     if is_rank_name(name):
         extreme = "smallest"
+    subject = f"Column {name!r}"
+    columns = [name]
+    analysis = " or analyse it with thali.amce"
+    if columns_by_attribute is not None:
+        columns = [*columns_by_attribute[name].values()]
+        subject = f"Attribute {name!r} (columns {shorten(columns)})"
+        analysis = ""
     raise DataError(
-        f"Column {name!r} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
+        f"{subject} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
         " tasks, so it may be a second answer (a rating or rank) rather than an attribute. If it"
         " is, drop it with ",
-        Setting("without", [name]),
-        " or analyse it with thali.amce; if it describes the products, list it in ",
+        Setting("without", columns),
+        f"{analysis}; if it describes the products, list it in ",
         Argument("attributes"),
         ".",
     )
@@ -350,6 +360,7 @@ def match_wide(
     task: str | None = None,
     chosen: str | None = None,
     alternatives: list[str] | None = None,
+    attributes: list[str] | None = None,
     outcome: str | None = None,
     **settings: Any,
 ) -> Reading | None:
@@ -365,6 +376,7 @@ def match_wide(
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
+    wide_columns = wide_columns.select_attributes(attributes)
     _refuse_tasks_in_one_row(table, wide_columns, chosen is not None)
     if (
         table.holdout_split is not None
@@ -377,10 +389,20 @@ def match_wide(
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
-        data = ChoiceExperiment.from_wide(
-            table.frame, **named_columns, alternatives=alternatives, **settings
-        )
-        return data, f"{wide_columns}: {_describe_experiment(data)}"
+        read_options = dict(settings, **named_columns, alternatives=alternatives)
+        data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
+        answers: dict[str, float] = {}
+        if attributes is None:  # of a profile, a rating is an answer
+            answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS * (outcome is None))
+        if answers and outcome is None:
+            _refuse_second_outcome(answers, wide_columns.attributes)
+        if answers:
+            names = [name for name in data.scheme.names if name not in answers]
+            data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
+        used_columns = wide_columns.select_attributes(data.scheme.names)
+        if unused_columns := sorted(wide_columns.used - used_columns.used):
+            add_note(f"columns of alternatives not used: {shorten(unused_columns)}")
+        return data, f"{used_columns}: {_describe_experiment(data)}"
 
     return Reading(
         EXPERIMENTS,
@@ -438,7 +460,7 @@ WIDE = Shape(
     match_wide,
     expected="columns such as 'price_1', 'price_2' and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
-    settings=("alternatives", "levels", "none", "bins", "bought", "outcome"),
+    settings=("alternatives", "attributes", "levels", "none", "bins", "bought", "outcome"),
     lacks=find_wide_lack,
     main=("respondent", "task", "chosen"),
 )
