@@ -155,3 +155,25 @@ def test_times_of_alternatives_are_no_attributes():
     said(data.read_as, "'price' and 'brand'", "not used: 'rt_1' and 'rt_2'")
     assert data == th.read(frame.drop(columns=["rt_1", "rt_2"]))
     assert th.read(frame, attributes=["price", "rt"]).attributes == ("price", "rt")
+
+
+@pytest.mark.parametrize(
+    ("names", "own"),
+    [
+        ("price_{k} brand_{k}", "att{k}"),
+        ("price_{k} brand_{k}", "age_child{k}"),
+        ("price_{k} brand_{k}", "att.{k}"),
+        ("price_alt{k} brand_alt{k}", "att{k}"),
+        ("price{k} brand{k}", "att_{k}"),
+    ],
+)
+def test_numbered_columns_of_respondents_are_no_attributes(names, own):
+    """Constant within respondents, and named in another way than what varies between tasks."""
+    frame = study(names)
+    columns = [own.format(k=k) for k in (1, 2)]
+    data = th.read(frame.assign(**{name: frame["id"] % 5 for name in columns}))
+    assert data.attributes == ("price", "brand") and [*data.people.columns] == columns
+    assert th.read(frame.assign(**{name: frame.index % 5 for name in columns})).people is None
+    alike = [names.split()[0].replace("price", "way").format(k=k) for k in (1, 2)]
+    data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(alike)}))
+    assert data.attributes == ("price", "brand", "way") and data.people is None

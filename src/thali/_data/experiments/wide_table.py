@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,6 +13,7 @@ from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..choice_marks import PLACE_WORDS, are_often_equal, mentions_choice
+from ..column_guesses import encode_cells
 from ..column_readers import add_note, get_column, list_texts, match_places, read_flags
 from ..column_roles import (
     ALTERNATIVE,
@@ -32,6 +34,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
+from ..respondent_table import is_constant_within
 from .dual_response import BOUGHT
 
 if TYPE_CHECKING:
@@ -232,6 +235,9 @@ def _find_tasks_of_answer(
     )
     if not groupings:
         return None
+    if respondent_columns := _find_respondent_columns(frame, groupings, respondent_column):
+        names = [name for name in other_columns if name not in respondent_columns]
+        return _find_tasks_of_answer(frame, chosen_column, names, role_columns, listed_names)
     attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
     attributes |= {
         attribute: {label: name}
@@ -273,6 +279,16 @@ class Grouping(NamedTuple):
     is_separated: bool  # whether a separator joins attribute and alternative
 
     @property
+    def columns(self) -> set[str]:
+        """Set of all columns of attributes, without availability."""
+        return {
+            name
+            for attribute, group in self.columns_by_attribute.items()
+            for name in group.values()
+            if simplify_name(attribute) not in AVAILABLE.sure
+        }
+
+    @property
     def strength(self) -> tuple[bool, int, bool]:
         """Marks of the better grouping: availability or numbers, attributes, a separator."""
         return (
@@ -281,6 +297,35 @@ class Grouping(NamedTuple):
             len(self.columns_by_attribute),
             self.is_separated,
         )
+
+
+def _find_respondent_columns(
+    frame: "pd.DataFrame", groupings: list[Grouping], respondent: str | None
+) -> set[str]:
+    """Return numbered columns that are constant within respondents and named in another way.
+
+    Such are att1 and att2 where all that varies between tasks is called price_1 and price_2, and
+    att_1 and att_2 where it is called price1 and price2.
+    """
+    if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
+        return set()
+    respondent_codes = encode_cells(get_column(frame, respondent))
+    for grouping, joined in product(groupings, groupings):
+        others = joined.columns - grouping.columns
+        if joined.is_separated or not others:
+            continue
+        are_constant = [
+            all(
+                is_constant_within(encode_cells(get_column(frame, name)), respondent_codes)
+                for name in names
+            )
+            for names in (grouping.columns, others)
+        ]
+        if are_constant == [False, True]:
+            return others
+        if are_constant == [True, False] and grouping.labels == joined.labels:
+            return grouping.columns
+    return set()
 
 
 def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Grouping:
