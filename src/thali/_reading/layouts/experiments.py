@@ -159,7 +159,8 @@ def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -
         other_levels[chosen_rows] = -1
         highest_others = np.maximum.reduceat(other_levels, data.first_row[:-1])
         differences = row_levels[chosen_rows] - highest_others
-        differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
+        is_compared = (row_levels[chosen_rows] >= 0) & (highest_others >= 0)
+        differences = differences[is_compared & (differences != 0)]
         max_share = _MAX_SHARE
         if is_called_rating(attribute.name):
             max_share = max_share_of_ratings
