@@ -1,6 +1,8 @@
 """The shape of one row a task: which columns describe which alternative, and how the choice is
 told."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -177,3 +179,19 @@ def test_numbered_columns_of_respondents_are_no_attributes(names, own):
     alike = [names.split()[0].replace("price", "way").format(k=k) for k in (1, 2)]
     data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(alike)}))
     assert data.attributes == ("price", "brand", "way") and data.people is None
+
+
+@pytest.mark.parametrize("header", ["C{task}_{k}_{name}", "task{task}.{name}_{k}"])
+@pytest.mark.parametrize("answers", [(1, 2), ("Candidate A", "Candidate B")])
+def test_tasks_in_the_names_of_columns_are_no_alternatives(header, answers):
+    frame = study()
+    rows = {"id": range(30)}
+    for task in (1, 2):
+        tasks = frame[task - 1 :: 2].reset_index(drop=True)
+        for k, name in product((1, 2), ("price", "brand")):
+            rows[header.format(task=task, k="AB"[k - 1], name=name)] = tasks[f"{name}_{k}"]
+        choice = header[: header.index("}") + 2].format(task=task) + "choice"
+        rows[choice] = tasks["choice"].map({1: answers[0], 2: answers[1]})
+    for settings in ({}, {"chosen": choice}, {"kind": "experiment"}):
+        with refused(DataError, choice, "several tasks in one row", "one row per task"):
+            th.read(pd.DataFrame(rows), **settings)

@@ -1,7 +1,9 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
+    NAME_SEPARATORS,
     RESPONDENT_OF_TASKS,
     TASK_OF_RESPONDENT,
     map_plain_names,
@@ -417,16 +420,20 @@ def match_wide(
 
 
 def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:
-    """Raise DataError if rows contain choices of several tasks, as choice_a and choice_b do."""
+    """Raise DataError if rows contain choices of several tasks, as C1_choice and C2_choice do."""
     answers = set(get_column(table.frame, columns.chosen).dropna())
+    numbered_name = _hide_numbers(columns.chosen)
+    # the choice of C1 beside the attributes of C1 and C2: these are no alternatives
+    alternatives = product(columns.alternatives, NAME_SEPARATORS)
+    are_tasks = columns.chosen.startswith(tuple(map("".join, alternatives)))
     choice_columns = [
         name
         for name in table.names
-        if name[:-1] == columns.chosen[:-1]
-        and set(get_column(table.frame, name).dropna()) == answers
+        if (name[:-1] == columns.chosen[:-1] or _hide_numbers(name) == numbered_name)
+        and (are_tasks or set(get_column(table.frame, name).dropna()) == answers)
     ]
     # with as many choices as alternatives, of which some are never chosen, these are the tasks
-    are_tasks = len(choice_columns) == len(columns.alternatives) > len(answers)
+    are_tasks |= len(choice_columns) == len(columns.alternatives) > len(answers)
     if len(choice_columns) < 2 or (is_given and not are_tasks):
         return
     remedy = ()
@@ -438,6 +445,11 @@ def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool
         *remedy,
         ".",
     )
+
+
+def _hide_numbers(name: str) -> str:
+    """Return a column name with # for each number: C#_choice for C1_choice."""
+    return re.sub(r"\d+", "#", name)
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
