@@ -173,9 +173,10 @@ def test_numbered_columns_of_respondents_are_no_attributes(names, own):
     """Constant within respondents, and named in another way than what varies between tasks."""
     frame = study(names)
     columns = [own.format(k=k) for k in (1, 2)]
-    data = th.read(frame.assign(**{name: frame["id"] % 5 for name in columns}))
+    data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(columns)}))
     assert data.attributes == ("price", "brand") and [*data.people.columns] == columns
-    assert th.read(frame.assign(**{name: frame.index % 5 for name in columns})).people is None
+    varying = {name: frame.index % (3 + k) for k, name in enumerate(columns)}
+    assert th.read(frame.assign(**varying)).people is None
     alike = [names.split()[0].replace("price", "way").format(k=k) for k in (1, 2)]
     data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(alike)}))
     assert data.attributes == ("price", "brand", "way") and data.people is None

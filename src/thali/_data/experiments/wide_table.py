@@ -251,6 +251,8 @@ def _find_tasks_of_answer(
         if simplify_name(attribute) in AVAILABLE.sure:
             group = attributes.pop(attribute)
             available_columns = available_columns or group
+    if len(attributes) == 1 and _contain_choices(frame, chosen_column, *attributes.values()):
+        return None
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
@@ -264,6 +266,16 @@ def _find_tasks_of_answer(
         bool(listed_names),
         is_sure,
         none_column,
+    )
+
+
+def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
+    """Return whether each choice is a cell of its row, not an alternative: these are options."""
+    choices = list_texts(frame, chosen)
+    rows = zip(*(list_texts(frame, name) for name in group.values()), strict=True)
+    places = {"", *group, *_NUMBERS[: len(group)]}
+    return not {*choices} <= places and all(
+        choice in ("", *row) for choice, row in zip(choices, rows, strict=True)
     )
 
 
