@@ -421,7 +421,8 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
 def add_note(clause: str) -> None:
     """Append a clause to the collected notes; warn if none are collected."""
     if (clauses := _NOTES.get()) is not None:
-        clauses.append(f"; {clause}")
+        if f"; {clause}" not in clauses:  # of a table that is read twice
+            clauses.append(f"; {clause}")
     else:
         warn(DataWarning(f"{clause}."))
 

@@ -149,6 +149,8 @@ def test_numbers_that_are_largest_for_the_chosen_are_answers(name, share):
     effects = th.amce(frame.assign(**answers))
     assert effects.table.equals(th.amce(frame).table)
     assert f"not used: '{name}_1'" in effects.settings["read_as"]
+    unanswered = frame.assign(**answers, choice=frame["choice"].where(frame.index > 0))
+    assert th.amce(unanswered).settings["read_as"].count("without an answer") == 1
 
 
 def test_times_of_alternatives_are_no_attributes():

@@ -729,7 +729,7 @@ _LEVEL_CODE = re.compile("[1-6]{3,}")
 _MIN_CODES = 10  # different codes, which numbers without a 0 or 9 are not by chance
 
 
-def _has_level_codes(cells: "pd.Series") -> bool:
+def _has_level_codes(cells: Any) -> bool:
     """Return whether numbers are codes such as 21132, with a digit for each attribute's level."""
     texts = set(map(format_label, cells.head(_CHECKED_ROWS).dropna().unique()))
     has_one_length = len({*map(len, texts)}) == 1

@@ -396,17 +396,19 @@ def match_wide(
         read_options = dict(settings, **named_columns, alternatives=alternatives)
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
         answers: dict[str, float] = {}
-        if attributes is None:  # of a profile, a rating is an answer
-            answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS * (outcome is None))
+        if attributes is None:
+            answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS)
         if answers and outcome is None:
             _refuse_second_outcome(answers, wide_columns.attributes)
         if answers:
             names = [name for name in data.scheme.names if name not in answers]
             data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
-        used_columns = wide_columns.select_attributes(data.scheme.names)
-        if unused_columns := sorted(wide_columns.used - used_columns.used):
-            add_note(f"columns of alternatives not used: {shorten(unused_columns)}")
-        return data, f"{used_columns}: {_describe_experiment(data)}"
+        read_columns = wide_columns.select_attributes(data.scheme.names)
+        unread_columns = wide_columns.used - read_columns.used
+        if unread_columns:
+            names = [name for name in table.names if name in unread_columns]
+            add_note(f"columns of alternatives not used: {shorten(names)}")
+        return data, f"{read_columns}: {_describe_experiment(data)}"
 
     return Reading(
         EXPERIMENTS,
