@@ -223,9 +223,7 @@ def test_households_are_found_beside_numbers_of_purchases():
 
 
 def test_the_column_of_the_choice_is_asked_for_beside_numbered_attributes():
-    rows = [
-        (person, *prices, *prices[::-1], 1 + chosen) for person, _, prices, chosen in draw_tasks(2)
-    ]
+    rows = [(person, *prices, *prices, 1 + chosen) for person, _, prices, chosen in draw_tasks(2)]
     names = ["hhid", "price1", "price2", "size1", "size2", "brand"]
     frame = pd.DataFrame(rows, columns=names)
     with refused(DataError, "`chosen`", "'price1'"):
@@ -288,10 +286,7 @@ def test_second_choices_are_no_attribute():
 
 @pytest.mark.parametrize("pattern", ["profile_{}_{}", "Concept {} {}"])
 def test_alternatives_by_a_word_and_a_letter_within_names(pattern):
-    rows = [
-        (person, *prices, *prices[::-1], "AB"[chosen])
-        for person, _, prices, chosen in draw_tasks(2)
-    ]
+    rows = [(person, *prices, *prices, "AB"[chosen]) for person, _, prices, chosen in draw_tasks(2)]
     names = [pattern.format(letter, name) for name in ("cost", "time") for letter in "AB"]
     data = th.read(pd.DataFrame(rows, columns=["id", *names, "chosen_profile"]))
     assert data.attributes == ("cost", "time")
@@ -320,7 +315,7 @@ def test_the_number_of_a_race_counts_nothing():
 
 def test_a_code_0_beside_named_alternatives_is_asked_for():
     rows = [
-        (person, *prices, *(9 / price for price in prices), 1 + chosen)
+        (person, *prices, *(price / 9 for price in prices), 1 + chosen)
         for person, _, prices, chosen in draw_tasks(2)
     ]
     names = ["ID", "TRAIN_TT", "CAR_TT", "TRAIN_CO", "CAR_CO", "CHOICE"]

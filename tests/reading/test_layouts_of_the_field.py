@@ -18,6 +18,7 @@ MARKS = [(1, 1, "A", 1), (1, 1, "B", 0), (1, 1, "C", -1), (1, 2, "A", 0), (1, 2,
 MARKS += [(1, 2, "D", 1), (2, 1, "A", 1), (2, 1, "B", -1), (2, 1, "C", 0)]
 ALIKE = "a,b,similarity\ntea,milk,4\ntea,water,2\nmilk,water,1\n"
 TASKS = "id,price_1,price_2,choice\n1,1,2,1\n2,2,1,2\n3,1,3,2\n4,3,1,2\n"
+PICKED = "id,option1,option2,option3,picked\n1,Bag,Card,Pen,Card\n1,Pen,Mug,Bag,Pen\n2,Mug,Card,Pen,Mug\n"
 SORTS = "a,b,similarity,judge\ntea,milk,1,1\ntea,beer,0,1\nmilk,beer,0,1\ntea,beer,0,2\n"
 SORTS += "tea,wine,0,2\nbeer,wine,1,2\nmilk,beer,0,3\nmilk,wine,0,3\nbeer,wine,1,3\n"
 
@@ -76,6 +77,12 @@ SAME = {
         "left,right,choice\nA,B,left\nB,C,left\nB,B,right\nC,A,left\n",
         "home,away,result\nA,B,H\nC,C,D\nB,C,H\nC,A,H\n",
         "a,b,a_over_b,b_over_a\nA,B,1,0\nB,C,1,0\nB,B,2,1\nA,C,0,1\n",
+    ),
+    "what was shown, and what was picked": (
+        PICKED,
+        PICKED.replace("option", "shown_"),
+        PICKED.replace("option", "seen.").replace("picked", "choice"),
+        PICKED.replace(",option1,option2,option3", ",slot_a,slot_b,slot_c"),
     ),
     "codes of alternatives": (
         TASKS,

@@ -1,10 +1,13 @@
 """MaxDiff files of programs: answers in one file, sets in another, items as numbers."""
 
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.sentences import refused
 
+import thali as th
 from thali._reading.layout_recognition import read_data
-from thali.errors import DataError
+from thali.errors import Argument, DataError
 
 SETS = ((1, 2, 4, 6), (2, 3, 5, 7), (1, 3, 4, 7), (1, 5, 6, 7))
 # best and worst positions by respondent and set
@@ -238,3 +241,32 @@ def test_the_best_and_the_worst_in_sets_of_their_own_are_asked_about(files, word
     of_persons = [(person, task, 2 * person - 3, *marks) for person, task, _, *marks in rows]
     data, _ = files(join_rows("id,task,sign,item,chosen", of_persons))
     assert (data.n_answers, data.worst) == (8, None)
+
+
+@pytest.mark.parametrize("levels", [(10, 20, 30), ("x", "y", "z")])
+def test_levels_of_products_are_no_options_listed_twice(levels):
+    """The best of three described products is a choice of an experiment."""
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"id": np.repeat(range(6), 5), "task": [1, 2, 3, 4, 5] * 6})
+    for k in (1, 2, 3):
+        frame[f"price_{k}"] = rng.choice(levels, 30)
+        frame[f"size_{k}"] = rng.choice(["S", "L"], 30)
+    frame = frame.assign(best=rng.choice([1, 2, 3], 30))
+    frame = frame.assign(worst=frame["best"] % 3 + 1)
+    with refused(DataError, "'price_1'", "'size_3'", Argument("chosen")):
+        th.read(frame)
+    assert th.read(frame, chosen="best").attributes == ("price", "size")
+
+
+def test_questions_beside_their_options_are_written_as_rows():
+    parts = ("item1", "item2", "item3", "b", "w")
+    header = [f"MD_{question}_{part}" for question in (1, 2) for part in parts]
+    rows = [[1, *"ACBAB", *"BDCDC"], [2, *"BCABA", *"CDACA"], [3, *"CDACD", *"DBABD"]]
+    rows = [*rows, [4, *"DABBA", *"ACDDC"]]
+    frame = pd.DataFrame(rows, columns=["id", *header])
+    with refused(DataError, "'MD_1_b'", "one row per question", "'option1'"):
+        th.read(frame)
+    frames = [frame[["id", *frame.filter(like=f"MD_{k}_")]] for k in (1, 2)]
+    names = ["id", "option1", "option2", "option3", "best", "worst"]
+    data = th.read(pd.concat([table.set_axis(names, axis=1) for table in frames]))
+    assert data.n_choices == 8

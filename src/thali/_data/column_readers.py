@@ -421,7 +421,9 @@ def note_omission(n_omitted: float, words: Iterable[str] = (), noun: str = "row"
 def add_note(clause: str | Message) -> None:
     """Append a clause to the collected notes; warn if none are collected."""
     if (clauses := _NOTES.get()) is not None:
-        clauses.append(Message("; ", clause))
+        note = Message("; ", clause)
+        if str(note) not in map(str, clauses):  # of a table that is read twice
+            clauses.append(note)
     else:
         warn(DataWarning(clause, "."))
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from thali._data.choice_marks import (
     join_marks,
     list_differing_traits,
 )
+from thali._data.choices.best_worst_tables import find_column_series
 from thali._data.column_guesses import find_divided_columns, list_respondent_candidates
 from thali._data.column_readers import check_columns, get_column
 from thali._data.column_roles import (
@@ -573,6 +575,20 @@ def _check_named_columns(
 def _refuse_loop_answers(table: RawTable) -> None:
     """Raise DataError for Qualtrics answers whose questions are only in a design."""
     if loop_columns := find_loop_answers(table.names):
+        # the options of MD_1_b are in MD_1_item1, MD_1_item2, ...
+        shown_columns = [
+            series
+            for series in find_column_series(table.names)
+            if len(series) > 2
+            and any(re.search(r"\d", commonprefix([series[0], name])) for name in loop_columns)
+        ]
+        if shown_columns and not {*shown_columns[0]} & {*loop_columns}:
+            raise DataError(
+                f"The columns {shorten(loop_columns)} contain answers to several questions in one"
+                f" row, each with its options (such as {shorten(shown_columns[0])}); write one row"
+                " per question, with columns such as 'option1', 'option2', 'option3', 'best' and"
+                " 'worst' (pandas.wide_to_long)."
+            )
         raise DataError(
             f"The columns {shorten(loop_columns)} contain answers, but the table does not show"
             " which options each question offered; add the design with ",

@@ -1,6 +1,7 @@
 """The shapes of trials and of results: which columns they take, what their cells mean, and what
 they refuse."""
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said
@@ -10,7 +11,7 @@ import thali as th
 from thali._data.column_guesses import find_side_columns
 from thali._reading.layout_recognition import recognise
 from thali._reading.layouts import SHAPES
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, Setting
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 TRIALS = SHAPE["table of trials"]
@@ -273,3 +274,19 @@ def test_a_coding_is_no_text():
         th.read(frame, coding="A=first,B=second")
     with refused(ValueError, Argument("coding"), "mapping"):
         th.read(pd.DataFrame({"x > y": [1, 2], "x > z": [2, 1], "y > z": [1, 1]}), coding="1=first")
+
+
+@pytest.mark.parametrize("marks", ["AB", "12"])
+def test_codes_of_levels_are_options_or_one_attribute(marks):
+    """As texts are: health states such as 21132 are no amounts, unlike prices."""
+    rng = np.random.default_rng(3)
+    states = np.unique(rng.integers(1, 6, (40, 5)) @ 10 ** np.arange(5))
+    names = [f"state_{mark}" for mark in marks]
+    frame = pd.DataFrame(rng.choice(states, (90, 2)), columns=names)
+    frame = frame.assign(id=np.repeat(range(9), 10), choice=rng.choice([*marks], 90))
+    with refused(DataError, Setting("kind", "experiment"), Setting("kind", "comparisons")):
+        th.read(frame)
+    assert set(th.read(frame, kind="comparisons").labels) <= set(map(str, states))
+    assert th.read(frame, kind="experiment").attributes == ("state",)
+    amounts = frame.assign(**{name: rng.integers(11111, 55556, 90) for name in names})
+    assert th.read(amounts).attributes == ("state",)

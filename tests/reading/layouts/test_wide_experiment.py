@@ -1,6 +1,10 @@
 """The shape of one row a task: which columns describe which alternative, and how the choice is
 told."""
 
+from itertools import product
+
+import numpy as np
+import pandas as pd
 import pytest
 from helpers.sentences import refused, said
 from helpers.typed_tables import made, table
@@ -9,6 +13,7 @@ import thali as th
 import thali._data.kinds as kinds
 from thali._reading.layout_recognition import recognise
 from thali._reading.layouts import SHAPES
+from thali.errors import Argument, DataError, Setting
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 WIDE = SHAPE["choice experiment with one row per task"]
@@ -114,3 +119,82 @@ def test_constructor_with_named_alternatives():
     same(th.ChoiceExperiment.from_wide(frame))
     with refused(ValueError, "price_1", "price_2", "car_time", "bus_time"):
         th.ChoiceExperiment.from_wide(frame.drop(columns=["bus_brand", "car_price"]))
+
+
+def study(names="price_{k} brand_{k}"):
+    """Sixty tasks of twelve respondents: prices and brands of two products, and the answer."""
+    rng = np.random.default_rng(4)
+    price, brand = names.split()
+    columns = {"id": np.repeat(range(12), 5), "task": [1, 2, 3, 4, 5] * 12}
+    for k in (1, 2):
+        columns[price.format(k=k)] = rng.choice([10, 20, 30], 60)
+        columns[brand.format(k=k)] = rng.choice(["x", "y"], 60)
+    return pd.DataFrame(columns | {"choice": rng.choice([1, 2], 60)})
+
+
+@pytest.mark.parametrize(("name", "share"), [("rating", 0.7), ("therm", 1.0)])
+def test_numbers_that_are_largest_for_the_chosen_are_answers(name, share):
+    frame = study()
+    is_larger = (np.arange(60) >= 60 * share) != (frame["choice"] == 2)
+    answers = {f"{name}_1": np.where(is_larger, 2, 6), f"{name}_2": np.where(is_larger, 5, 3)}
+    with refused(DataError, Setting("without", [*answers]), Argument("attributes")):
+        th.read(frame.assign(**answers))
+    expected = th.read(frame)
+    data = th.read(frame.assign(**answers), without=[*answers])
+    assert data == expected and data.attributes == ("price", "brand")
+    described = th.read(frame.assign(**answers), attributes=["price", name])
+    assert described.attributes == ("price", name) and "'brand_1'" in described.read_as
+    with refused(DataError, "'prise'", "'price'"):
+        th.read(frame.assign(**answers), attributes=["prise"])
+    effects = th.amce(frame.assign(**answers))
+    assert effects.table.equals(th.amce(frame).table)
+    assert f"not used: '{name}_1'" in effects.settings["read_as"]
+    unanswered = frame.assign(**answers, choice=frame["choice"].where(frame.index > 0))
+    assert th.amce(unanswered).settings["read_as"].count("without an answer") == 1
+
+
+def test_times_of_alternatives_are_no_attributes():
+    frame = study().assign(rt_1=np.arange(60), rt_2=np.arange(60)[::-1])
+    data = th.read(frame)
+    said(data.read_as, "'price' and 'brand'", "not used: 'rt_1' and 'rt_2'")
+    assert data == th.read(frame.drop(columns=["rt_1", "rt_2"]))
+    assert th.read(frame, attributes=["price", "rt"]).attributes == ("price", "rt")
+
+
+@pytest.mark.parametrize(
+    ("names", "own"),
+    [
+        ("price_{k} brand_{k}", "att{k}"),
+        ("price_{k} brand_{k}", "age_child{k}"),
+        ("price_{k} brand_{k}", "att.{k}"),
+        ("price_alt{k} brand_alt{k}", "att{k}"),
+        ("price{k} brand{k}", "att_{k}"),
+    ],
+)
+def test_numbered_columns_of_respondents_are_no_attributes(names, own):
+    """Constant within respondents, and named in another way than what varies between tasks."""
+    frame = study(names)
+    columns = [own.format(k=k) for k in (1, 2)]
+    data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(columns)}))
+    assert data.attributes == ("price", "brand") and [*data.people.columns] == columns
+    varying = {name: frame.index % (3 + k) for k, name in enumerate(columns)}
+    assert th.read(frame.assign(**varying)).people is None
+    alike = [names.split()[0].replace("price", "way").format(k=k) for k in (1, 2)]
+    data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(alike)}))
+    assert data.attributes == ("price", "brand", "way") and data.people is None
+
+
+@pytest.mark.parametrize("header", ["C{task}_{k}_{name}", "task{task}.{name}_{k}"])
+@pytest.mark.parametrize("answers", [(1, 2), ("Candidate A", "Candidate B")])
+def test_tasks_in_the_names_of_columns_are_no_alternatives(header, answers):
+    frame = study()
+    rows = {"id": range(30)}
+    for task in (1, 2):
+        tasks = frame[task - 1 :: 2].reset_index(drop=True)
+        for k, name in product((1, 2), ("price", "brand")):
+            rows[header.format(task=task, k="AB"[k - 1], name=name)] = tasks[f"{name}_{k}"]
+        choice = header[: header.index("}") + 2].format(task=task) + "choice"
+        rows[choice] = tasks["choice"].map({1: answers[0], 2: answers[1]})
+    for settings in ({}, {"chosen": choice}, {"kind": "experiment"}):
+        with refused(DataError, choice, "several tasks in one row", "one row per task"):
+            th.read(pd.DataFrame(rows), **settings)

@@ -10,7 +10,7 @@ from helpers.typed_tables import made, table
 import thali as th
 from thali._reading.layout_recognition import recognise
 from thali._reading.layouts import SHAPES
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning
 
 SHAPE = {shape.name: shape for shape in SHAPES}
 WIDE = SHAPE["table with one column per pair"]
@@ -98,6 +98,27 @@ def test_numbered_columns_are_those_of_all_pairs(columns, options):
         return
     with refused(ValueError, "'V1'", "'tea > milk'"):
         th.PairedComparisons.from_wide(numbered(columns), coding={1: "first"})
+
+
+@pytest.mark.parametrize("stem", ["CS", "task", "Choice Set ", "V", "item"])
+@pytest.mark.parametrize("codes", [(1, 2), (0, 1)])
+def test_two_codes_in_numbered_columns_may_answer_any_questions(stem, codes, tmp_path):
+    """No objects are invented for the answers to a choice experiment, which needs its design."""
+    names = [f"{stem}{k}" for k in range(1, 7)]
+    rows = [[codes[(person + k) % 2] for k in range(6)] for person in range(5)]
+    frame = pd.DataFrame(rows, columns=names).assign(RID=range(101, 106), Age=30)
+    with refused(DataError, f"only {codes[0]} and {codes[1]}", Argument("design"), "prefmod"):
+        th.read(frame)
+    assert th.read(frame, coding={codes[0]: "first", codes[1]: "second"}).n_pairs == 6
+    design = pd.DataFrame(
+        [(task, alt, 10 * ((task + alt) % 3)) for task in range(1, 7) for alt in codes],
+        columns=["Task", "Alt", "price"],
+    )
+    design.to_csv(tmp_path / "design.csv", index=False)
+    assert th.read(frame, design=tmp_path / "design.csv").n_tasks == 30
+    pairs = frame.rename(columns=dict(zip(names, [f"pair{k}" for k in range(1, 7)], strict=True)))
+    if codes == (1, 2):
+        assert th.read(pairs).n_pairs == 6
 
 
 def test_tables_of_prefmod_are_read_with_a_warning():

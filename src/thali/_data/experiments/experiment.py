@@ -419,6 +419,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
                 " they describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would;"
                 " give the names of the alternatives with `alternatives`."
             )
+        wide_columns = wide_columns.select_attributes(more.get("attributes"))
         # as it chooses none
         frame = select_answered_rows(
             frame, [wide_columns.chosen], labels=(*wide_columns.alternatives, "None")

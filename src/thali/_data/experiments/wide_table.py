@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from ..choice_marks import (
     number_sets,
     order_keys,
 )
-from ..column_guesses import find_divided_columns
+from ..column_guesses import encode_cells, find_divided_columns
 from ..column_readers import add_note, get_column, list_texts, match_places, read_flags
 from ..column_roles import (
     ALTERNATIVE,
@@ -39,6 +40,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
+from ..respondent_table import is_constant_within
 from .dual_response import BOUGHT
 
 if TYPE_CHECKING:
@@ -87,6 +89,12 @@ class WideTasks(NamedTuple):
     def has_only_options(self) -> bool:
         """Whether the only attribute is the name of an option, as in option_1 and option_2."""
         return {*map(simplify_name, self.attributes)} <= STEMS and len(self.attributes) == 1
+
+    def select_attributes(self, names: Collection[str] | None) -> "WideTasks":
+        """Return a copy with only these attributes; with all for None or unknown names."""
+        if names is None or not {*names} <= {*self.attributes}:
+            return self
+        return self._replace(attributes={name: self.attributes[name] for name in names})
 
     def __str__(self) -> str:
         description = (
@@ -233,6 +241,9 @@ def _find_tasks_of_answer(
     )
     if not groupings:
         return None
+    if respondent_columns := _find_respondent_columns(frame, groupings, respondent_column):
+        names = [name for name in other_columns if name not in respondent_columns]
+        return _find_tasks_of_answer(frame, chosen_column, names, role_columns, listed_names)
     attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
     attributes |= {
         attribute: {label: name}
@@ -246,6 +257,8 @@ def _find_tasks_of_answer(
         if simplify_name(attribute) in AVAILABLE.sure:
             group = attributes.pop(attribute)
             available_columns = available_columns or group
+    if len(attributes) == 1 and _contain_choices(frame, chosen_column, *attributes.values()):
+        return None
     # without separators and numbers, a single attribute may be due to chance
     if not attributes or (len(attributes) < 2 and not (is_sure or number_by_text)):
         return None
@@ -289,6 +302,16 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     return tasks._replace(respondent=new_respondent or respondent, task=task)
 
 
+def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
+    """Return whether each choice is a cell of its row, not an alternative: these are options."""
+    choices = list_texts(frame, chosen)
+    rows = zip(*(list_texts(frame, name) for name in group.values()), strict=True)
+    places = {"", *group, *_NUMBERS[: len(group)]}
+    return not {*choices} <= places and all(
+        choice in ("", *row) for choice, row in zip(choices, rows, strict=True)
+    )
+
+
 NameSplits = list[tuple[str, str, str]]  # attribute, alternative, column
 
 
@@ -301,6 +324,16 @@ class Grouping(NamedTuple):
     is_separated: bool  # whether a separator joins attribute and alternative
 
     @property
+    def columns(self) -> set[str]:
+        """Set of all columns of attributes, without availability."""
+        return {
+            name
+            for attribute, group in self.columns_by_attribute.items()
+            for name in group.values()
+            if simplify_name(attribute) not in AVAILABLE.sure
+        }
+
+    @property
     def strength(self) -> tuple[bool, int, bool]:
         """Marks of the better grouping: availability or numbers, attributes, a separator."""
         return (
@@ -309,6 +342,35 @@ class Grouping(NamedTuple):
             len(self.columns_by_attribute),
             self.is_separated,
         )
+
+
+def _find_respondent_columns(
+    frame: "pd.DataFrame", groupings: list[Grouping], respondent: str | None
+) -> set[str]:
+    """Return numbered columns that are constant within respondents and named in another way.
+
+    Such are att1 and att2 where all that varies between tasks is called price_1 and price_2, and
+    att_1 and att_2 where it is called price1 and price2.
+    """
+    if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
+        return set()
+    respondent_codes = encode_cells(get_column(frame, respondent))
+    for grouping, joined in product(groupings, groupings):
+        others = joined.columns - grouping.columns
+        if joined.is_separated or not others:
+            continue
+        are_constant = [
+            all(
+                is_constant_within(encode_cells(get_column(frame, name)), respondent_codes)
+                for name in names
+            )
+            for names in (grouping.columns, others)
+        ]
+        if are_constant == [False, True]:
+            return others
+        if are_constant == [True, False] and grouping.labels == joined.labels:
+            return grouping.columns
+    return set()
 
 
 def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Grouping:

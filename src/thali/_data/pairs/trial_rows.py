@@ -750,11 +750,23 @@ def _is_option_stem(side_columns: SideColumns) -> bool:
     return side_columns.stem in STEMS and not is_local
 
 
+_LEVEL_CODE = re.compile("[1-6]{3,}")
+_MIN_CODES = 10  # different codes, which numbers without a 0 or 9 are not by chance
+
+
+def _has_level_codes(cells: Any) -> bool:
+    """Return whether numbers are codes such as 21132, with a digit for each attribute's level."""
+    texts = set(map(format_label, cells.head(_CHECKED_ROWS).dropna().unique()))
+    has_one_length = len({*map(len, texts)}) == 1
+    return len(texts) >= _MIN_CODES and has_one_length and all(map(_LEVEL_CODE.fullmatch, texts))
+
+
 def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> bool:
     """Return whether two columns of texts or identifiers have some values in common."""
     first_cells, second_cells = (frame[name] for name in side_columns.columns)
     if not side_columns.stem.endswith("id") and any(
-        has_numbers(values) for values in (first_cells, second_cells)
+        has_numbers(values) and not _has_level_codes(values)
+        for values in (first_cells, second_cells)
     ):
         return False
     return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))

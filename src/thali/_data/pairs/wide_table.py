@@ -69,7 +69,7 @@ _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _STEM_TWICE = re.compile(r"(([^\W\d]+)\d+)[_.]?(\2\d+)")  # i1i2 of Thurstonian models
 _DESIGN = re.compile(r".*-\d+-\d+")  # columns of the Conjoint Survey Design Tool
-_UNNAMED = ("", "v", "x", "q", "var")  # stems of column names without a meaning
+_PAIR_WORDS = ("pair", "paar", "comp", "vergleich")  # stems of numbered pairs
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 # a column with this number of different cells contains no answers
 MAX_DIFFERENT = 1_000
@@ -309,13 +309,23 @@ _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 
 def refuse_unclear_codes(frame: "pd.DataFrame", columns: WideColumns) -> None:
-    """Raise DataError for respondents with 1 and 2 in V1, V2, ..., as in other questions."""
-    stem = simplify_name(next(iter(columns.pairs))).removesuffix("1")
-    if columns.order != "numbered" or columns.count is not None or stem not in _UNNAMED:
+    """Raise DataError for two codes in CS1, CS2, ..., which may be answers to any questions."""
+    names = list(columns.pairs)
+    stem = simplify_name(names[0])
+    if columns.order != "numbered" or columns.count is not None or stem.startswith(_PAIR_WORDS):
         return
-    cells = {format_label(cell) for name in columns.pairs for cell in frame[name].unique()} - {""}
-    if cells == {"1", "2"}:
-        raise _build_unclear_error(cells)
+    cells = {format_label(cell) for name in names for cell in frame[name].unique()} - {""}
+    if cells in ({"1", "2"}, {"0", "1"}):
+        raise DataError(
+            f"The columns from {names[0]!r} to {names[-1]!r} contain only"
+            f" {' and '.join(sorted(cells))}, and no column names what was compared. If they are"
+            " answers to the tasks of a choice experiment, add the table of the tasks with ",
+            Argument("design"),
+            f"; if they compare all pairs in the order of R's prefmod"
+            f" ({_describe_order(columns.pairs)}), define the values with ",
+            Argument("coding"),
+            ".",
+        )
 
 
 def read_wide_outcomes(
@@ -508,8 +518,10 @@ def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:
         f" {code_description}"
     )
     if columns.order == "numbered":
-        examples = ", ".join(
-            f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3]
-        )
-        description += f", in the order of R's prefmod ({examples})"
+        description += f", in the order of R's prefmod ({_describe_order(pairs)})"
     return description + describe_columns(columns.count, columns.respondent)
+
+
+def _describe_order(pairs: Mapping[str, Pair]) -> str:
+    """Return which pairs the first three columns compare."""
+    return ", ".join(f"{name!r} for {' and '.join(pair)}" for name, pair in [*pairs.items()][:3])

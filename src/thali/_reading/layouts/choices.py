@@ -14,6 +14,7 @@ from thali._data.choices.best_worst_tables import (
     find_best_worst_columns,
     find_column_series,
     find_long_columns,
+    list_rows,
     list_traits,
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
@@ -53,7 +54,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
-from thali._labels import format_label, shorten, suggest
+from thali._labels import format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
@@ -451,17 +452,26 @@ def match_best_worst(
     descriptions: set[str] = set()
     if tasks is not None and None in (best, worst):
         descriptions.update(*(group.values() for group in tasks.attributes.values()))
-    descriptions -= set(wide_columns.options)
-    if any(has_numbers(get_column(table.frame, name)) for name in descriptions):
+    # an attribute may have a level twice in a row, unlike the options of a set
+    are_attributes = len(descriptions) > len(wide_columns.options) and any(
+        has_repeats(list(filter(None, row))) for row in list_rows(table.frame, wide_columns.options)
+    )
+    remedy: tuple[Any, ...] = ()
+    if not are_attributes:
+        descriptions -= set(wide_columns.options)
+        remedy = (
+            "; if descriptions do not matter, give the names of the answers with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+        )
+    if are_attributes or any(has_numbers(get_column(table.frame, name)) for name in descriptions):
         raise DataError(
             f"The columns {shorten(sorted(descriptions), 6)} describe products, of which"
             f" {wide_columns.best!r} contains the best. If they are choices of products, name this"
             " column with ",
             Argument("chosen"),
-            "; if descriptions do not matter, give the names of the answers with ",
-            Argument("best"),
-            " and ",
-            Argument("worst"),
+            *remedy,
             ".",
         )
     return _build_best_worst_reading(

@@ -1,7 +1,9 @@
 """Layouts of choice experiments: one row per alternative, or one row per task."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +24,7 @@ from thali._data.column_roles import (
     ALTERNATIVE,
     AVAILABLE,
     CHOSEN,
+    NAME_SEPARATORS,
     RESPONDENT_OF_TASKS,
     TASK_OF_RESPONDENT,
     VERSION,
@@ -36,6 +39,7 @@ from thali._data.experiments.long_table import (
     mark_rated_tasks,
 )
 from thali._data.experiments.wide_table import (
+    ColumnGroups,
     WideTasks,
     find_none_word,
     find_wide_tasks,
@@ -160,7 +164,8 @@ def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -
         other_levels[chosen_rows] = -1
         highest_others = np.maximum.reduceat(other_levels, data.first_row[:-1])
         differences = row_levels[chosen_rows] - highest_others
-        differences = differences[(row_levels[chosen_rows] >= 0) & (differences != 0)]
+        is_compared = (row_levels[chosen_rows] >= 0) & (highest_others >= 0)
+        differences = differences[is_compared & (differences != 0)]
         max_share = _MAX_SHARE
         if is_called_rating(attribute.name):
             max_share = max_share_of_ratings
@@ -169,18 +174,27 @@ def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -
     return share_by_name
 
 
-def _refuse_second_outcome(share_by_name: dict[str, float]) -> None:
-    """Raise DataError for a column that is an answer, as ratings are."""
+def _refuse_second_outcome(
+    share_by_name: dict[str, float], columns_by_attribute: ColumnGroups | None = None
+) -> None:
+    """Raise DataError for a column, or columns of a wide table, with answers such as ratings."""
     name, share = next(iter(share_by_name.items()))
     extreme = "largest"
     if is_rank_name(name):
         extreme = "smallest"
+    subject = f"Column {name!r}"
+    columns = [name]
+    analysis = " or analyse it with thali.amce"
+    if columns_by_attribute is not None:
+        columns = [*columns_by_attribute[name].values()]
+        subject = f"Attribute {name!r} (columns {shorten(columns)})"
+        analysis = ""
     raise DataError(
-        f"Column {name!r} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
+        f"{subject} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
         " tasks, so it may be a second answer (a rating or rank) rather than an attribute. If it"
         " is, drop it with ",
-        Setting("without", [name]),
-        " or analyse it with thali.amce; if it describes the products, list it in ",
+        Setting("without", columns),
+        f"{analysis}; if it describes the products, list it in ",
         Argument("attributes"),
         ".",
     )
@@ -360,6 +374,7 @@ def match_wide(
     task: str | None = None,
     chosen: str | None = None,
     alternatives: list[str] | None = None,
+    attributes: list[str] | None = None,
     outcome: str | None = None,
     **settings: Any,
 ) -> Reading | None:
@@ -375,6 +390,7 @@ def match_wide(
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
         return None
+    wide_columns = wide_columns.select_attributes(attributes)
     _refuse_tasks_in_one_row(table, wide_columns, chosen is not None)
     if (
         table.holdout_split is not None
@@ -387,9 +403,21 @@ def match_wide(
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
-        data = ChoiceExperiment.from_wide(
-            table.frame, **named_columns, alternatives=alternatives, **settings
-        )
+        read_options = dict(settings, **named_columns, alternatives=alternatives)
+        data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
+        answers: dict[str, float] = {}
+        if attributes is None:
+            answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS)
+        if answers and outcome is None:
+            _refuse_second_outcome(answers, wide_columns.attributes)
+        if answers:
+            names = [name for name in data.scheme.names if name not in answers]
+            data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
+        read_columns = wide_columns.select_attributes(data.scheme.names)
+        unread_columns = wide_columns.used - read_columns.used
+        if unread_columns:
+            names = [name for name in table.names if name in unread_columns]
+            add_note(f"columns of alternatives not used: {shorten(names)}")
         other_columns = ColumnsRead(tuple(filter(None, wide_columns.used)))
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
@@ -400,7 +428,7 @@ def match_wide(
                     Argument("respondent"),
                 )
             )
-        return data, f"{wide_columns}: {_describe_experiment(data)}"
+        return data, f"{read_columns}: {_describe_experiment(data)}"
 
     return Reading(
         EXPERIMENTS,
@@ -414,16 +442,20 @@ def match_wide(
 
 
 def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:
-    """Raise DataError if rows contain choices of several tasks, as choice_a and choice_b do."""
+    """Raise DataError if rows contain choices of several tasks, as C1_choice and C2_choice do."""
     answers = set(get_column(table.frame, columns.chosen).dropna())
+    numbered_name = _hide_numbers(columns.chosen)
+    # the choice of C1 beside the attributes of C1 and C2: these are no alternatives
+    alternatives = product(columns.alternatives, NAME_SEPARATORS)
+    are_tasks = columns.chosen.startswith(tuple(map("".join, alternatives)))
     choice_columns = [
         name
         for name in table.names
-        if name[:-1] == columns.chosen[:-1]
-        and set(get_column(table.frame, name).dropna()) == answers
+        if (name[:-1] == columns.chosen[:-1] or _hide_numbers(name) == numbered_name)
+        and (are_tasks or set(get_column(table.frame, name).dropna()) == answers)
     ]
     # with as many choices as alternatives, of which some are never chosen, these are the tasks
-    are_tasks = len(choice_columns) == len(columns.alternatives) > len(answers)
+    are_tasks |= len(choice_columns) == len(columns.alternatives) > len(answers)
     if len(choice_columns) < 2 or (is_given and not are_tasks):
         return
     remedy = ()
@@ -435,6 +467,11 @@ def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool
         *remedy,
         ".",
     )
+
+
+def _hide_numbers(name: str) -> str:
+    """Return a column name with # for each number: C#_choice for C1_choice."""
+    return re.sub(r"\d+", "#", name)
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:
@@ -458,7 +495,7 @@ WIDE = Shape(
     match_wide,
     expected="columns such as 'price_1', 'price_2' and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
-    settings=("alternatives", "levels", "none", "bins", "bought", "outcome"),
+    settings=("alternatives", "attributes", "levels", "none", "bins", "bought", "outcome"),
     lacks=find_wide_lack,
     main=("respondent", "task", "chosen"),
 )
