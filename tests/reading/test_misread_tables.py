@@ -433,3 +433,111 @@ def test_options_that_occur_once_are_refused():
     data = recognise.read_data(Source("x.csv", text.encode()), chosen="good", rejected="bad")[0]
     assert data.labels == ("m0", "m1", "m2")
     assert taken("\n".join(text.splitlines()[:20]))[0].n_comparisons == 19
+
+
+# Ranks of several groups of items ------------------------------------------------------------------
+
+
+def ranked_in_groups():
+    """Rows of ranks: each respondent puts items into two groups, and ranks those of each group."""
+    rng = np.random.default_rng(1)
+    for k in range(20):
+        is_first = rng.random(5) < [0.8, 0.3, 0.3, 0.3, 0.8]
+        order = rng.permutation(5)
+        cells = [f"R_{k}"]
+        for group in (is_first, ~is_first):
+            places = np.cumsum(group[order])
+            cells += [str(places[order == j][0]) if group[j] else "" for j in range(5)]
+        yield ",".join(cells)
+
+
+@pytest.mark.parametrize("name", ["Q5_{}_{}_RANK", "Q{}_{}", "group{}.item{}"])
+@pytest.mark.parametrize("groups", ["01", "12"])
+def test_ranks_of_several_groups_are_no_single_ranking(name, groups):
+    names = [name.format(group, item) for group in groups for item in range(1, 6)]
+    rows = [",".join(["ResponseId", *names]), *ranked_in_groups()]
+    source = Source("x.csv", "\n".join(rows).encode())
+    with refused(DataError, *map(repr, names), f"without={names[5:]}"):
+        recognise.read_data(source)
+    with pytest.raises(DataError, match="Options are ranked"):
+        th.Choices.from_rankings(read_table(source))
+    data, _ = recognise.read_data(source, without=names[5:])
+    assert data.labels == tuple(names[:5]) and data.n_choices > 20
+
+
+def test_ratings_beside_ranks_of_the_same_items_are_no_second_ranking():
+    ratings = ["4,4,5", "1,2,2", "5,1,1", "3,3,2", "1,1,1", "2,5,5"]
+    rows = [f"{a},{b}" for a, b in zip(["1,2,3", "3,1,2", "2,3,1"] * 2, ratings, strict=True)]
+    data, _ = taken("\n".join(["Q1_1,Q1_2,Q1_3,Q2_1,Q2_2,Q2_3", *rows, ""]))
+    assert data.labels == ("Q1_1", "Q1_2", "Q1_3") and data.n_choices == 12
+
+
+# The odd or the best one of three things ----------------------------------------------------------
+
+THREE = ["tea,rum,gin,{}", "rum,gin,ale,{}", "tea,ale,rum,{}", "gin,tea,ale,{}"]
+
+
+def three(stem, answer, question="", places=False, marks="123"):
+    """Four sets of three, of which the second one was chosen."""
+    header = ",".join(
+        [*(stem + mark for mark in marks), answer, "rt", *(["q"] if question else [])]
+    )
+    ending = ",812" + (f",{question}" if question else "")
+    rows = [row.format("2" if places else row.split(",")[1]) + ending for row in THREE]
+    return "\n".join([header, *rows, ""])
+
+
+@pytest.mark.parametrize("places", [False, True])
+@pytest.mark.parametrize(
+    "stem", ["image", "Image_", "img", "stim", "photo", "word", "object", "Bild "]
+)
+def test_the_one_chosen_of_three_things_may_be_the_odd_one(stem, places):
+    for answer in ("choice", "response", "key_resp.keys"):
+        text = three(stem, answer, places=places)
+        if "." in answer:
+            text = text.replace("rt", "trials.thisN")
+        with pytest.raises(recognise.RecognitionError, match=answer) as asked:
+            taken(text)
+        assert set(asked.value.kinds) == {kinds.CHOICES, kinds.TRIPLETS}
+        source = Source("x.csv", text.encode())
+        best, _ = recognise.read_data(source, kind="choices")
+        odd, _ = recognise.read_data(source, kind="triplets")
+        assert best == recognise.read_data(source, chosen=answer)[0]
+        assert odd == recognise.read_data(source, odd=answer)[0] == taken(three(stem, "odd"))[0]
+        assert best == taken(three(stem, "best", places=places))[0]
+        assert best.labels[best.members[best.choice[0]]] == "rum"
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "kind"),
+    [
+        ("choice", "Which image do you prefer?", th.Choices),
+        ("choice", "Welches Bild gefällt Ihnen?", th.Choices),
+        ("preferred", "", th.Choices),
+        ("best", "", th.Choices),
+        ("choice", "Which is the odd one out?", th.Triplets),
+        ("response", "odd_one_out", th.Triplets),
+        ("choice", "Was passt hier nicht?", th.Triplets),
+        ("Passt nicht", "", th.Triplets),
+        ("odd_resp", "", th.Triplets),
+    ],
+)
+def test_words_say_whether_the_odd_or_the_best_one_was_chosen(answer, question, kind):
+    for stem, places in (("image", True), ("img", False), ("photo", True)):
+        assert isinstance(taken(three(stem, answer, question, places))[0], kind)
+    with pytest.raises(DataError, match="`kind='choices'` or `kind='triplets'`"):
+        taken(three("img", "choice", "odd or preferred"))
+
+
+def test_a_new_word_for_the_chosen_of_three_things_is_asked_about():
+    text = three("Bild ", "Fremdling", places=True)
+    with refused(DataError, "'Bild 1'", "`odd` or `chosen`"):
+        taken(text)
+    source = Source("x.csv", text.encode())
+    assert isinstance(recognise.read_data(source, odd="Fremdling")[0], th.Triplets)
+    assert isinstance(recognise.read_data(source, chosen="Fremdling")[0], th.Choices)
+
+
+@pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
+def test_the_best_of_three_options_is_not_asked_about(stem):
+    assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)

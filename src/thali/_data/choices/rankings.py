@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count, pairwise, takewhile
+from itertools import chain, count, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -238,11 +238,7 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
-    for name in column_names(frame):
-        if (name_match := _NAME_OF_POSITION.fullmatch(name)) is not None:
-            stem, position, ending = name_match.groups()
-            names_by_series.setdefault((stem, ending), {})[position.upper()] = name
+    names_by_series = _list_numbered_series(frame)
     matches = [
         (rank_names, option_names)
         for series, rank_names in names_by_series.items()
@@ -269,6 +265,16 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     return others.join(ranks.unstack("option"))
 
 
+def _list_numbered_series(frame: "pd.DataFrame") -> dict[tuple[str, str], dict[str, str]]:
+    """Return {(text before, text after): {position: name}} of the columns with a position."""
+    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
+    for name in column_names(frame):
+        if (name_match := _NAME_OF_POSITION.fullmatch(name)) is not None:
+            stem, position, ending = name_match.groups()
+            names_by_series.setdefault((stem, ending), {})[position.upper()] = name
+    return names_by_series
+
+
 def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str, str]) -> bool:
     """Return whether a series of columns has a name of ranks, and numbers."""
     words = {*list_name_words(series)}
@@ -278,7 +284,7 @@ def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str,
 
 def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
     """Raise DataError if options are ranked more than once, such as for several traits."""
-    first_columns, *other_columns = rank_columns
+    first_columns, *other_columns = rank_columns or [()]
     if other_columns:
         raise DataError(
             f"Options are ranked in {shorten(first_columns)} and in {shorten(other_columns[0])}."
@@ -377,7 +383,28 @@ def require_ranking_columns(
             Argument("rank"),
             ").",
         )
+    if columns_found.shape == OPTIONS:
+        _refuse_rank_groups(frame, columns_found.columns)
     return columns_found
+
+
+def _refuse_rank_groups(frame: "pd.DataFrame", columns: tuple[str, ...]) -> None:
+    """Raise DataError if items are ranked in several groups: Q5_0_1, Q5_0_2, Q5_1_1, Q5_1_2."""
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for (stem, ending), names in _list_numbered_series(frame).items():
+        if all(has_numbers(frame[name]) for name in names.values()):
+            key = (re.sub(r"\d", "", stem), ending, *names)
+            groups.setdefault(key, []).append([*names.values()])
+    for rank_columns in groups.values():
+        if columns[0] in chain(*rank_columns):
+            _refuse_several_ranks([c for c in rank_columns if _are_ranks(frame[c])])
+
+
+def _are_ranks(frame: Any) -> bool:
+    """Return whether most rows contain the ranks 1, ..., m, where m may be 0."""
+    ranks = np.nan_to_num(frame.to_numpy(float))
+    is_strict = is_ranking(ranks)
+    return bool(is_strict.any() and (is_strict | (ranks.sum(axis=1) <= 1)).mean() > 0.5)
 
 
 def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:

@@ -29,7 +29,7 @@ from thali._data.choices.rankings import (
     spread_ranked_cells,
 )
 from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
-from thali._data.column_guesses import ColumnsRead
+from thali._data.column_guesses import ColumnsRead, guess_question
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -52,6 +52,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
+from thali._data.triplets.triplet_tables import are_stimuli
 from thali._labels import format_label, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
@@ -579,8 +580,12 @@ def match_best(
     respondent: str | None = None,
     count: str | None = None,
     weights: bool = False,
+    known: bool = False,
 ) -> Reading | None:
-    """Return a `Reading` of a table of offered options and the best; None for other tables."""
+    """Return a `Reading` of a table of offered options and the best; None for other tables.
+
+    `known`: the data are choices, so the answer is not the odd one out.
+    """
     named_columns = {"best": chosen, "respondent": respondent, "count": count}
     task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
     table = replace(table, frame=expand_lists(table.frame))
@@ -591,6 +596,9 @@ def match_best(
     if len(readings) > 1 or anchor is not None:
         raise DataError(_question_answers(readings, keep_given(anchor)))
     best_columns = readings[0]
+    is_asked = chosen is None and not known and are_stimuli(best_columns.options)
+    if is_asked and guess_question(table.frame, best_columns.options) == "odd":
+        return None
     roles = ColumnsRead(
         best_columns.options,
         (best_columns.best,),
@@ -621,7 +629,7 @@ BEST_TABLE = Shape(
     CHOICES,
     match_best,
     roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
-    settings=("weights",),
+    settings=("weights", "known"),
     main=("respondent",),
 )
 
