@@ -541,3 +541,21 @@ def test_a_new_word_for_the_chosen_of_three_things_is_asked_about():
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
 def test_the_best_of_three_options_is_not_asked_about(stem):
     assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)
+
+
+# Picks from menus ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["buy", "choice", "selected"])
+@pytest.mark.parametrize("name", ["{}_{}", "{1}.{0}"])
+def test_picks_of_several_products_are_no_single_choice(word, name):
+    items = ["burger", "fries", "drink"]
+    picks = [name.format(word, item) for item in items]
+    header = ["id", "task", *(name.format("price", item) for item in items), *picks]
+    rows = ["1,1,3,2,2,0,1,1", "1,2,2,2,3,1,1,0", "2,1,3,3,2,1,0,0", "2,2,2,3,3,0,0,1"]
+    source = Source("x.csv", "\n".join([",".join(header), *rows, ""]).encode())
+    for named in ({}, {"chosen": picks[0]}):
+        with pytest.raises(DataError, match="mark a pick of each product") as asked:
+            recognise.read_data(source, **named)
+        assert repr(picks[2]) in str(asked.value) and "none=" not in str(asked.value)
+    assert "several picks" in str(asked.value)
