@@ -559,3 +559,52 @@ def test_picks_of_several_products_are_no_single_choice(word, name):
             recognise.read_data(source, **named)
         assert repr(picks[2]) in str(asked.value) and "none=" not in str(asked.value)
     assert "several picks" in str(asked.value)
+
+
+# What the page of shapes says works ----------------------------------------------------------------
+
+GAMES = "1,Hull,1/1,Stoke,0/2,Stoke,1/2,Leeds,0/3,Leeds,0/3,Hull,1".split("/")
+
+
+@pytest.mark.parametrize("header", ["task,item,chosen", "game,team,won", "match,club,victory"])
+@pytest.mark.parametrize("more", [(), ("participantid", "side", "position")])
+def test_the_columns_of_a_long_table_of_choices_can_be_named(header, more):
+    named = dict(zip(("task", "alternative", "chosen"), header.split(","), strict=True))
+    cells = [
+        ",".join(["", str(100 * (1 + k % 2)), "blue", "team"][: len(more) + 1]) for k in range(6)
+    ]
+    rows = [f"{game}{cells[k]}" for k, game in enumerate(GAMES)]
+    source = Source("x.csv", "\n".join([",".join([header, *more]), *rows, ""]).encode())
+    for kind in (None, "choices"):
+        data, sentence = recognise.read_data(source, kind=kind, **named)
+        assert isinstance(data, th.Choices) and data.n_choices == 3 and not data.respondents
+        assert f"choice sets in {named['task']!r}" in sentence
+        chosen = [data.labels[data.members[k]] for k in data.choice]
+        assert sorted(chosen) == ["Hull", "Hull", "Stoke"]
+
+
+def test_the_task_of_marks_of_best_and_worst_can_be_named():
+    rows = "1,a,1,0/1,b,0,0/1,c,0,1/2,a,0,1/2,b,1,0/2,c,0,0".replace("/", "\n")
+    data = taken(f"task,item,best,worst\n{rows}\n")[0]
+    for header in ("task,item,best,worst", "block,item,best,worst"):
+        source = Source("x.csv", f"{header}\n{rows}\n".encode())
+        assert recognise.read_data(source, task=header.split(",")[0])[0] == data
+
+
+# Cards in the rows of a sort -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", ["123", ("fruity", "bitter", "roasty")])
+@pytest.mark.parametrize("judge", ["J{}", "Judge {}", "panelist_{}"])
+def test_groups_of_judges_may_be_a_sort_of_cards(groups, judge):
+    rows = ["Lager,0,1,0,1", "Pils,0,1,0,2", "Stout,2,2,1,0", "Porter,2,2,0,0", "Wheat,1,1,0,1"]
+    for k, group in enumerate(groups):
+        rows = [row.replace(f",{k}", f",{group} ") for row in rows] if group.isalpha() else rows
+    if not groups[0].isalpha():
+        rows = [row.translate(str.maketrans("012", "123")) for row in rows]
+    text = "\n".join([",".join(["Beer", *(judge.format(k) for k in range(4))]), *rows, ""])
+    with pytest.raises(DataError, match="name this column with `card`"):
+        taken(text)
+    data, _ = recognise.read_data(Source("x.csv", text.encode()), card="Beer")
+    together = dict(zip(zip(data.first, data.second, strict=True), data.values, strict=True))
+    assert data.labels[:2] == ("Lager", "Pils") and together[0, 1] == 0.75

@@ -32,10 +32,12 @@ from ..column_readers import (
 )
 from ..column_roles import (
     BEST,
+    CHOSEN_OF_TWO,
     COUNT,
     OPTION,
     RANK,
     RESPONDENT,
+    RESULT,
     TASK,
     column_names,
     find_named_columns,
@@ -159,7 +161,8 @@ def find_ranking_columns(
     rank_columns = (
         name_by_simplified[n]
         for n in name_by_simplified
-        if n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns)
+        if (n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns))
+        and not all(isinstance(_parse_rank(c), str) for c in frame[name_by_simplified[n]].unique())
     )
     rank_column = named_columns.get("rank") or next(rank_columns, None)
     option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
@@ -262,7 +265,16 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     if not ranks.index.is_unique:
         return frame
     others = frame.drop(columns=[*rank_names.values(), *option_names.values()])
+    # ranks among more options than a row has, such as 1 and 3, if they are all that it says
+    if ranks.between(1, _MAX_GAPPED).all() and not (
+        any(len(names) > 1 for names in _list_numbered_series(others).values())
+        or any(role.find_column(map_plain_names(others)) for role in (CHOSEN_OF_TWO, RESULT))
+    ):
+        ranks = ranks.groupby("row").rank(method="min")
     return others.join(ranks.unstack("option"))
+
+
+_MAX_GAPPED = 20  # higher ranks are of all players of a sport, say
 
 
 def _list_numbered_series(frame: "pd.DataFrame") -> dict[tuple[str, str], dict[str, str]]:

@@ -44,6 +44,7 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESPONDENT_OF_TASKS,
     TASK,
+    TASK_OF_RESPONDENT,
     WEIGHTS,
     WORST,
     has_numbers,
@@ -67,20 +68,22 @@ from .signed_best_worst import SHAPE as SIGNED_TABLE
 
 _LONG = "long table of choices"
 _REQUIRED_ROLES = (
-    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "choice_id")),
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "task")),
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
 _LONG_NAMED_BY = ("choice_id",)
 
 
-def match_long(table: RawTable, **columns: str | None) -> Reading | None:
+def match_long(table: RawTable, task: str | None = None, **columns: str | None) -> Reading | None:
     """Return a `Reading` of a long table of choices, one option per row; None for other tables.
 
-    The reading is sure if the cells agree.
+    The reading is sure if the cells agree. `task` is the column of choice sets, too.
     """
+    if task is not None:
+        columns["choice_id"] = columns.get("choice_id") or task
     named_columns = {role: name for role, name in columns.items() if name is not None}
-    is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+    is_requested = task is None and "choice_id" in named_columns
 
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
@@ -99,6 +102,7 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
             return None
         return Reading(CHOICES, _LONG, "long table", table, convert)
     task_columns = {role: columns.get(role) for role in ("respondent", "alternative", "chosen")}
+    task_columns["task"] = task
     is_sure = is_requested or (
         is_long_table(table.frame, named_columns) and not describes_products(table, task_columns)
     )
@@ -161,7 +165,7 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected="one row per alternative, with columns such as 'task', 'alternative' and 'chosen'",
-    roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
+    roles=(TASK, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
     lacks=find_long_lack,
     main=("choice_id", "alternative", "chosen"),
@@ -417,8 +421,11 @@ def match_best_worst(
     count: str | None = None,
     trait: str | None = None,
     weights: bool = False,
+    task: str | None = None,
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
+    if task is not None:
+        table = replace(table, frame=table.frame.rename(columns={task: TASK_OF_RESPONDENT.name}))
     if trait is not None:
         table, best, worst = _select_trait(table, trait)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
@@ -560,7 +567,7 @@ BEST_WORST_TABLE = Shape(
     CHOICES,
     match_best_worst,
     expected="one set per row, with columns such as 'option1', 'option2', ..., 'best' and 'worst'",
-    roles=(BEST, WORST, RESPONDENT, COUNT),
+    roles=(TASK_OF_RESPONDENT, BEST, WORST, RESPONDENT, COUNT),
     settings=("trait", "weights"),
     named_by=("best", "worst", "trait"),
     lacks=find_best_worst_lack,
