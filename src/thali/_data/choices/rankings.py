@@ -456,24 +456,58 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     candidate_series = [
         columns
         for (_, stem), columns in columns_by_stem.items()
-        if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
+        if len(columns) > 1 and (stem or _share_of_distinct_rows(frame, columns) == 1.0)
     ]
     longest_series = max(candidate_series, key=len, default=[])
+    if not longest_series:
+        return _find_worded_ranks(frame, names)
     # two sides
     if len(longest_series) == 2 and simplify_name(longest_series[0]) in ("first", "best"):
         return []
     return longest_series
 
 
-def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
-    """Return whether rows have no repeated labels but columns share some, as in rankings."""
+_STEMS = "|".join(sorted(RANK_STEMS, key=len, reverse=True))
+_ORDINAL = r"[^\W\d_]+|\d+(?:st|nd|rd|th|\.)"
+_WORDED_RANK = re.compile(
+    rf"(?<![^\W_])(?=((?:(?:{_ORDINAL})[\s_]*(?:{_STEMS})|(?:{_STEMS})[\W_]*\d+)(?![^\W_])))", re.I
+)
+
+
+def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
+    """Return columns that differ in a rank, by rank: Mayor 1st choice City, Mayor 2nd choice City.
+
+    Their cells are texts, several columns have the same, and few rows have one twice.
+    """
+    columns_by_question: dict[str, dict[int, str]] = {}
+    for name in names:
+        for match in _WORDED_RANK.finditer(name):
+            if isinstance(rank := _parse_rank(match[1]), int):
+                question = name[: match.start()] + name[match.end(1) :]
+                columns_by_question.setdefault(question, {})[rank] = name
+    rankings = [
+        columns
+        for ranked in columns_by_question.values()
+        if len(columns := [ranked[k] for k in takewhile(ranked.__contains__, count(1))]) > 2
+        and not all(has_numbers(frame[name]) for name in columns)
+        and _share_of_distinct_rows(frame, columns) > 0.5
+    ]
+    _refuse_several_ranks(rankings)
+    return next(iter(rankings), [])
+
+
+BLANK_RANKS = {"undervote", "overvote", "skipped"}
+
+
+def _share_of_distinct_rows(frame: "pd.DataFrame", columns: list[str]) -> float:
+    """Return the share of rows without repeated labels; 0 if no rows share labels."""
     label_rows = [
-        [cell for cell in row if cell] for row in _read_ranked_labels(frame, tuple(columns))
+        [cell for cell in row if simplify_name(cell) not in {"", *BLANK_RANKS}]
+        for row in _read_ranked_labels(frame, tuple(columns))
     ]
     n_labels = len({cell for row in label_rows for cell in row})
-    return all(len({*row}) == len(row) for row in label_rows) and n_labels < sum(
-        map(len, label_rows)
-    )
+    n_distinct = sum(len({*row}) == len(row) for row in label_rows)
+    return n_distinct / max(len(label_rows), 1) * (n_labels < sum(map(len, label_rows)))
 
 
 def find_rank_block(

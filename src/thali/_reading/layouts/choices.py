@@ -18,6 +18,7 @@ from thali._data.choices.best_worst_tables import (
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
+    BLANK_RANKS,
     LONG,
     OPTIONS,
     RANKS,
@@ -235,13 +236,10 @@ def match_rankings(
     )
 
 
-_BLANK_RANKS = {"undervote", "overvote", "skipped"}
-
-
 def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
     """Return a table with empty ranks, and a note, in place of words such as undervote."""
     ranked_cells: Any = table.frame[[*columns]]
-    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in _BLANK_RANKS)
+    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in BLANK_RANKS)
     if not is_blank.any(axis=None):
         return table
     words = ranked_cells.where(is_blank).stack().dropna().unique()
