@@ -285,3 +285,39 @@ def test_numbers_beside_words_for_choices_that_are_no_ranks():
         taken(",".join(names) + "\na,b,c,x,y,z\nb,a,c,y,x,z\nc,a,b,z,x,y\n")
     games = "item1,rank1,item2,rank2,winner\nx,1,y,7,x\ny,3,z,1,y\nx,4,z,1,z\n"
     assert "'rank1' and 'rank2'" in taken(games)[1].partition("not used")[2]
+
+
+LABELLED = "{0}\n{1}\n1,1,2,3,30,7\n2,2,3,1,40,8\n3,2,1,3,50,9\n4,3,1,2,50,5\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        ("ResponseId,Q3_1,Q3_2,Q3_3,age,x", "Response ID,Rank - Ham,Rank - Corn,Rank - Tuna,Age,X"),
+        ("CASE,RA01_01,RA01_02,RA01_03,age,x", "Nummer,Rang: Ham,Rang: Corn,Rang: Tuna,Alter,X"),
+    ],
+)
+def test_a_line_of_labels_names_the_options(names, labels):
+    text = LABELLED.format(names, labels)
+    data, sentence = taken(text)
+    assert data.labels == ("Ham", "Corn", "Tuna") and data.n_choices == 8
+    said(sentence, "options named by the line of labels", "dropped")
+    plain = taken(text.replace(f"{labels}\n", ""))[0]
+    assert plain == data._copy_with_fields(labels=plain.labels)
+    for other in (labels.replace("Corn", "Ham"), labels.replace(" - ", " ").replace(": ", " ")):
+        assert taken(LABELLED.format(names, other))[0].labels == plain.labels
+
+
+def test_the_order_of_display_is_no_column_of_respondents():
+    header = "ResponseId,Q3_1,Q3_2,Q3_3,Q3_DO_1,Q3_DO_2,Q3_DO_3\n"
+    rows = "1,1,2,3,3,1,2\n2,2,3,1,1,2,3\n3,2,1,3,2,1,3\n"
+    data, sentence = taken(header + rows)
+    assert data.n_choices == 6 and data.people is None
+    said(sentence, "order of display dropped: 'Q3_DO_1', 'Q3_DO_2' and 'Q3_DO_3'")
+
+
+def test_a_first_row_of_texts_is_no_line_of_labels():
+    """Where a column has texts only, or numbers are rare."""
+    rows = "a,b,a\nb,c,b\nc,a,c\na,b,b\n"
+    assert taken(f"left,right,choice\n{rows}")[0].n_comparisons == 4
+    assert taken("winner,loser,n\na,b,2\nb,c,1\nc,a,4\nb,a,3\n")[0].n_comparisons == 10

@@ -1,6 +1,8 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
+import re
 from dataclasses import replace
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
@@ -55,7 +57,7 @@ from thali._data.column_roles import (
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
 from thali._data.triplets.triplet_tables import are_stimuli
-from thali._labels import format_label, shorten, suggest
+from thali._labels import format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
@@ -99,9 +101,9 @@ def match_long(table: RawTable, task: str | None = None, **columns: str | None) 
     try:
         column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
-        if not is_requested:
+        if not is_requested and task is None:
             return None
-        return Reading(CHOICES, _LONG, "long table", table, convert)
+        return Reading(CHOICES, _LONG, "long table", table, convert, is_requested)
     task_columns = {role: columns.get(role) for role in ("respondent", "alternative", "chosen")}
     task_columns["task"] = task
     is_sure = is_requested or (
@@ -194,6 +196,9 @@ def match_rankings(
     if not table.named:
         return None
     original_table = table
+    if shown := [name for name in table.names if "_DO_" in name]:  # in Qualtrics' files
+        note = join_notes(table.note, f"columns of the order of display dropped: {shorten(shown)}")
+        table = replace(table, frame=table.frame.drop(columns=shown), note=note)
     table = replace(table, frame=spread_ranked_cells(table.frame))
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
@@ -203,6 +208,9 @@ def match_rankings(
         data, description = Choices._of_rankings(
             table.frame, None, named_columns, unranked_rule, weights=weights
         )
+        if options := _name_by_questions(table, data.labels):
+            data = data._copy_with_fields(labels=options)
+            description += "; options named by the line of labels"
         return data, f"{description}: {data}"
 
     ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
@@ -234,6 +242,21 @@ def match_rankings(
         convert,
         roles=_read_ranking_roles(ranking_columns),
     )
+
+
+_BEFORE_OPTION = re.compile(r".*(?: - |: )")  # in a question such as "Rank the drinks - tea"
+
+
+def _name_by_questions(table: RawTable, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options in the questions of columns of ranks, after what all share; else ()."""
+    questions = [table.questions.get(name, "") for name in columns]
+    shared = _BEFORE_OPTION.match(commonprefix(questions))
+    if shared is None:
+        return ()
+    options = tuple(question[shared.end() :].strip() for question in questions)
+    if not all(options) or has_repeats(options):
+        return ()
+    return options
 
 
 def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
