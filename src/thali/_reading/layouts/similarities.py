@@ -48,7 +48,7 @@ from thali.errors import Argument, DataError, DataWarning, Message, prefix_error
 
 from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
-from ..table_layout import OF_DISTANCES, Reading, Shape, keep_given, raise_error
+from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -369,6 +369,16 @@ def _read_list(
     return data, f"{data}, {description}{conversion_note}"
 
 
+def find_list_lack(table: RawTable) -> Lack | None:
+    """Return the missing measure of a table of all pairs, also of each object with itself."""
+    for side in find_side_columns(table.names):
+        first, second = (get_column(table.frame, name).map(format_label) for name in side.columns)
+        if (first == second).sum() == first.nunique() > 2:
+            columns = " and ".join(map(repr, side.columns))
+            return Lack(f"a column called 'similarity' or 'distance' (of {columns})", near=4)
+    return None
+
+
 LIST = Shape(
     _LIST,
     SIMILARITIES,
@@ -376,6 +386,7 @@ LIST = Shape(
     expected="one pair per row, with columns such as 'first', 'second' and 'similarity'",
     roles=(SIMILARITY, FIRST, SECOND, RESPONDENT),
     settings=("known", "symmetrize", "dissimilarities"),
+    lacks=find_list_lack,
 )
 
 
