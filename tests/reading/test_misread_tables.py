@@ -625,3 +625,13 @@ def test_what_names_the_columns_of_a_list_of_similarities():
     named = {"first": "stim1_name", "second": "stim2_name", "similarity": "rating"}
     data, _ = recognise.read_data(Source("x.csv", text.encode()), **named)
     assert data.values.tolist() == [2, 4, 1]
+
+
+def test_a_square_with_a_column_before_its_labels_is_no_other_table():
+    text = "ROWTYPE_,VARNAME_,tea,rum,ale\nPROX,tea,0,3,2\nPROX,rum,3,0,1\nPROX,ale,2,1,0\n"
+    with refused(DataError, "square matrix", "drop 'ROWTYPE_'"):
+        taken(text)
+    data, _ = recognise.read_data(
+        Source("x.csv", text.encode()), without=["ROWTYPE_"], dissimilarities="linear"
+    )
+    assert data.labels == ("tea", "rum", "ale")

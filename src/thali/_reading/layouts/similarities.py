@@ -46,7 +46,7 @@ from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, DataWarning, Message, prefix_errors
 
-from ..square_table import Square, describe_non_square
+from ..square_table import Square, describe_non_square, find_square
 from ..table_files import RawTable
 from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from .card_sorts import SHAPE as CARD_SORTS
@@ -136,12 +136,23 @@ def _read_square(
     return data, f"{data}, {description}; diagonal ignored"
 
 
+def find_square_lack(table: RawTable) -> Lack | None:
+    """Return that the labels are in the second column of a square, as in SPSS's matrix files."""
+    if len(table.names) != len(table.frame) + 2:
+        return None
+    square = find_square(table.frame.iloc[:, 1:], True)
+    if square is None or square.is_bare:
+        return None
+    return Lack(f"labels in its first column (drop {table.names[0]!r})", near=4)
+
+
 SQUARE = Shape(
     _SQUARE,
     SIMILARITIES,
     match_square,
     expected="a square table of similarities whose first column repeats the labels of the header",
     settings=("symmetrize", "dissimilarities"),
+    lacks=find_square_lack,
 )
 
 
