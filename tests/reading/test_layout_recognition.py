@@ -124,7 +124,7 @@ def test_two_readings_are_an_ambiguity_that_names_both():
         ("winner,looser,year", ("list of comparisons", "'loser' ('winner'", "rejected")),
         ("left,right,size", ("table of trials", "'left' or 'right'", "chosen")),
         ("obsID,drink,choice", ("table of choices", "`alternative`")),
-        ("alt,choice,size", ("`choice_id`",)),
+        ("alt,choice,size", ("`task`",)),
         ("x,y,z", ("Shapes of tables", "not recognised")),
     ],
 )

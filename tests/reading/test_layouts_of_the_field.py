@@ -53,6 +53,7 @@ def ranked(header, *rows):
     return "\n".join([header, *rows])
 
 
+WORDED = [("1st", 1, "first"), ("2nd", 2, "second"), ("3rd", 3, "third")]
 SAME = {
     "one-hot winners": (
         PAIRS,
@@ -167,6 +168,19 @@ SAME = {
         SETS.replace("\n2", "\n1,A,B,D,,A\n2"),
         marked("pid,task,item,value") + "\n2,2,A,1\n2,2,B,0\n2,2,D,\n",
     ),
+    "ballots": (
+        RANKED,
+        *(
+            RANKED.replace("rank1,rank2,rank3", ",".join(name.format(*each) for each in WORDED)).replace(",\n", f",{blank}\n")
+            for name in ("Rep. to Congress {0} Choice District 2", "DEM Mayor choice {1} of 3 (02691)", "Rank :: {0} choice", "{2}_preference_Q1", "{1}. Wahl: Essen", "Mayor rank{1} (vote for 1)")
+            for blank in ("", "undervote")
+        ),
+    ),
+    "ranks among more options than two": (
+        "id,ranking\nj1,x > y\nj1,z > y\nj2,z > x\n",
+        "judge,item1,rank1,item2,rank2\nj1,x,1,y,2\nj1,y,3,z,1\nj2,x,4,z,1\n",
+        "judgeID,system1Id,system1rank,system2Id,system2rank\nj1,x,2,y,5\nj1,y,3,z,1\nj2,x,4,z,3\n",
+    ),
 }  # fmt: skip
 for stem in ("choice", "Option ", "alt.", "Profile_"):
     coded = TASKS
@@ -265,3 +279,52 @@ def test_rankings_beside_a_design(text, tmp_path):
 def test_endless_digits_are_no_rank():
     with refused(DataError, "known layout"):
         taken("id,tea,milk,rum\n" + "".join(f"{k},first{'9' * 5000},2nd,3rd\n" for k in range(3)))
+
+
+def test_numbers_beside_words_for_choices_that_are_no_ranks():
+    """Answers to several questions; of several raters; marks; two rankings; ranks of athletes."""
+    answers = "a,b,a\nb,b,a\na,a,b\n"
+    for header in ("Q1 choice,Q2 choice,Q3 choice", "x choice 1,x choice 2,x choice 3"):
+        with pytest.raises(DataError):
+            taken(f"{header}\n{answers}")
+    names = [f"{race} choice {k}" for race in ("Mayor", "Clerk") for k in (1, 2, 3)]
+    with refused(DataError, "Options are ranked in 'Mayor choice 1'", f"without={names[3:]}"):
+        taken(",".join(names) + "\na,b,c,x,y,z\nb,a,c,y,x,z\nc,a,b,z,x,y\n")
+    games = "item1,rank1,item2,rank2,winner\nx,1,y,7,x\ny,3,z,1,y\nx,4,z,1,z\n"
+    assert "'rank1' and 'rank2'" in taken(games)[1].partition("not used")[2]
+
+
+LABELLED = "{0}\n{1}\n1,1,2,3,30,7\n2,2,3,1,40,8\n3,2,1,3,50,9\n4,3,1,2,50,5\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "labels"),
+    [
+        ("ResponseId,Q3_1,Q3_2,Q3_3,age,x", "Response ID,Rank - Ham,Rank - Corn,Rank - Tuna,Age,X"),
+        ("CASE,RA01_01,RA01_02,RA01_03,age,x", "Nummer,Rang: Ham,Rang: Corn,Rang: Tuna,Alter,X"),
+    ],
+)
+def test_a_line_of_labels_names_the_options(names, labels):
+    text = LABELLED.format(names, labels)
+    data, sentence = taken(text)
+    assert data.labels == ("Ham", "Corn", "Tuna") and data.n_choices == 8
+    said(sentence, "options named by the line of labels", "dropped")
+    plain = taken(text.replace(f"{labels}\n", ""))[0]
+    assert plain == copy_with_fields(data, labels=plain.labels)
+    for other in (labels.replace("Corn", "Ham"), labels.replace(" - ", " ").replace(": ", " ")):
+        assert taken(LABELLED.format(names, other))[0].labels == plain.labels
+
+
+def test_the_order_of_display_is_no_column_of_respondents():
+    header = "ResponseId,Q3_1,Q3_2,Q3_3,Q3_DO_1,Q3_DO_2,Q3_DO_3\n"
+    rows = "1,1,2,3,3,1,2\n2,2,3,1,1,2,3\n3,2,1,3,2,1,3\n"
+    data, sentence = taken(header + rows)
+    assert data.n_choices == 6 and data.people is None
+    said(sentence, "order of display dropped: 'Q3_DO_1', 'Q3_DO_2' and 'Q3_DO_3'")
+
+
+def test_a_first_row_of_texts_is_no_line_of_labels():
+    """Where a column has texts only, or numbers are rare."""
+    rows = "a,b,a\nb,c,b\nc,a,c\na,b,b\n"
+    assert taken(f"left,right,choice\n{rows}")[0].n_comparisons == 4
+    assert taken("winner,loser,n\na,b,2\nb,c,1\nc,a,4\nb,a,3\n")[0].n_comparisons == 10

@@ -477,3 +477,205 @@ def test_identifiers_of_both_sides_are_no_respondents(respondent):
 def test_forfeited_games_are_no_answers():
     data, sentence = taken("Weiß;Schwarz;Ergebnis\nA;B;½:½\nB;C;1:0\nC;A;+:-\n")
     assert data.n_comparisons == 2 and "1 row without an answer ('+:-') dropped" in sentence
+
+
+# Ranks of several groups of items ------------------------------------------------------------------
+
+
+def ranked_in_groups():
+    """Rows of ranks: each respondent puts items into two groups, and ranks those of each group."""
+    rng = np.random.default_rng(1)
+    for k in range(20):
+        is_first = rng.random(5) < [0.8, 0.3, 0.3, 0.3, 0.8]
+        order = rng.permutation(5)
+        cells = [f"R_{k}"]
+        for group in (is_first, ~is_first):
+            places = np.cumsum(group[order])
+            cells += [str(places[order == j][0]) if group[j] else "" for j in range(5)]
+        yield ",".join(cells)
+
+
+@pytest.mark.parametrize("name", ["Q5_{}_{}_RANK", "Q{}_{}", "group{}.item{}"])
+@pytest.mark.parametrize("groups", ["01", "12"])
+def test_ranks_of_several_groups_are_no_single_ranking(name, groups):
+    names = [name.format(group, item) for group in groups for item in range(1, 6)]
+    rows = [",".join(["ResponseId", *names]), *ranked_in_groups()]
+    source = Source("x.csv", "\n".join(rows).encode())
+    with refused(DataError, *map(repr, names), f"without={names[5:]}"):
+        recognise.read_data(source)
+    with pytest.raises(DataError, match="Options are ranked"):
+        th.Choices.from_rankings(read_table(source))
+    data, _ = recognise.read_data(source, without=names[5:])
+    assert data.labels == tuple(names[:5]) and data.n_choices > 20
+
+
+def test_ratings_beside_ranks_of_the_same_items_are_no_second_ranking():
+    ratings = ["4,4,5", "1,2,2", "5,1,1", "3,3,2", "1,1,1", "2,5,5"]
+    rows = [f"{a},{b}" for a, b in zip(["1,2,3", "3,1,2", "2,3,1"] * 2, ratings, strict=True)]
+    data, _ = taken("\n".join(["Q1_1,Q1_2,Q1_3,Q2_1,Q2_2,Q2_3", *rows, ""]))
+    assert data.labels == ("Q1_1", "Q1_2", "Q1_3") and data.n_choices == 12
+
+
+# The odd or the best one of three things ----------------------------------------------------------
+
+THREE = ["tea,rum,gin,{}", "rum,gin,ale,{}", "tea,ale,rum,{}", "gin,tea,ale,{}"]
+
+
+def three(stem, answer, question="", places=False, marks="123"):
+    """Four sets of three, of which the second one was chosen."""
+    header = ",".join(
+        [*(stem + mark for mark in marks), answer, "rt", *(["q"] if question else [])]
+    )
+    ending = ",812" + (f",{question}" if question else "")
+    rows = [row.format("2" if places else row.split(",")[1]) + ending for row in THREE]
+    return "\n".join([header, *rows, ""])
+
+
+@pytest.mark.parametrize("places", [False, True])
+@pytest.mark.parametrize(
+    "stem", ["image", "Image_", "img", "stim", "photo", "word", "object", "Bild "]
+)
+def test_the_one_chosen_of_three_things_may_be_the_odd_one(stem, places):
+    for answer in ("choice", "response", "key_resp.keys"):
+        text = three(stem, answer, places=places)
+        if "." in answer:
+            text = text.replace("rt", "trials.thisN")
+        with pytest.raises(recognise.RecognitionError, match=answer) as asked:
+            taken(text)
+        assert set(asked.value.kinds) == {kinds.CHOICES, kinds.TRIPLETS}
+        source = Source("x.csv", text.encode())
+        best, _ = recognise.read_data(source, kind="choices")
+        odd, _ = recognise.read_data(source, kind="triplets")
+        assert best == recognise.read_data(source, chosen=answer)[0]
+        assert odd == recognise.read_data(source, odd=answer)[0] == taken(three(stem, "odd"))[0]
+        assert best == taken(three(stem, "best", places=places))[0]
+        assert best.labels[best.members[best.choice[0]]] == "rum"
+
+
+@pytest.mark.parametrize(
+    ("answer", "question", "kind"),
+    [
+        ("choice", "Which image do you prefer?", th.Choices),
+        ("choice", "Welches Bild gefällt Ihnen?", th.Choices),
+        ("preferred", "", th.Choices),
+        ("best", "", th.Choices),
+        ("choice", "Which is the odd one out?", th.Triplets),
+        ("response", "odd_one_out", th.Triplets),
+        ("choice", "Was passt hier nicht?", th.Triplets),
+        ("Passt nicht", "", th.Triplets),
+        ("odd_resp", "", th.Triplets),
+    ],
+)
+def test_words_say_whether_the_odd_or_the_best_one_was_chosen(answer, question, kind):
+    for stem, places in (("image", True), ("img", False), ("photo", True)):
+        assert isinstance(taken(three(stem, answer, question, places))[0], kind)
+    with pytest.raises(DataError, match="`kind='choices'` or `kind='triplets'`"):
+        taken(three("img", "choice", "odd or preferred"))
+
+
+def test_a_new_word_for_the_chosen_of_three_things_is_asked_about():
+    text = three("Bild ", "Fremdling", places=True)
+    with refused(DataError, "'Bild 1'", "`odd` or `chosen`"):
+        taken(text)
+    source = Source("x.csv", text.encode())
+    assert isinstance(recognise.read_data(source, odd="Fremdling")[0], th.Triplets)
+    assert isinstance(recognise.read_data(source, chosen="Fremdling")[0], th.Choices)
+
+
+@pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
+def test_the_best_of_three_options_is_not_asked_about(stem):
+    assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)
+
+
+# Picks from menus ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["buy", "choice", "selected"])
+@pytest.mark.parametrize("name", ["{}_{}", "{1}.{0}"])
+def test_picks_of_several_products_are_no_single_choice(word, name):
+    items = ["burger", "fries", "drink"]
+    picks = [name.format(word, item) for item in items]
+    header = ["id", "task", *(name.format("price", item) for item in items), *picks]
+    rows = ["1,1,3,2,2,0,1,1", "1,2,2,2,3,1,1,0", "2,1,3,3,2,1,0,0", "2,2,2,3,3,0,0,1"]
+    source = Source("x.csv", "\n".join([",".join(header), *rows, ""]).encode())
+    for named in ({}, {"chosen": picks[0]}):
+        with refused(DataError, *map(repr, picks), "mark a pick of each product") as asked:
+            recognise.read_data(source, **named)
+        assert "none=" not in str(asked.value)
+
+
+# What the page of shapes says works ----------------------------------------------------------------
+
+GAMES = "1,Hull,1/1,Stoke,0/2,Stoke,1/2,Leeds,0/3,Leeds,0/3,Hull,1".split("/")
+
+
+@pytest.mark.parametrize("header", ["task,item,chosen", "game,team,won", "match,club,victory"])
+@pytest.mark.parametrize("more", [(), ("participantid", "side", "position")])
+def test_the_columns_of_a_long_table_of_choices_can_be_named(header, more):
+    named = dict(zip(("task", "alternative", "chosen"), header.split(","), strict=True))
+    cells = [
+        ",".join(["", str(100 * (1 + k % 2)), "blue", "team"][: len(more) + 1]) for k in range(6)
+    ]
+    rows = [f"{game}{cells[k]}" for k, game in enumerate(GAMES)]
+    source = Source("x.csv", "\n".join([",".join([header, *more]), *rows, ""]).encode())
+    for kind in (None, "choices"):
+        data, sentence = recognise.read_data(source, kind=kind, **named)
+        assert isinstance(data, th.Choices) and data.n_choices == 3 and not data.respondents
+        assert f"choice sets in {named['task']!r}" in sentence
+        chosen = [data.labels[data.members[k]] for k in data.choice]
+        assert sorted(chosen) == ["Hull", "Hull", "Stoke"]
+
+
+def test_the_task_of_marks_of_best_and_worst_can_be_named():
+    rows = "1,a,1,0/1,b,0,0/1,c,0,1/2,a,0,1/2,b,1,0/2,c,0,0".replace("/", "\n")
+    data = taken(f"task,item,best,worst\n{rows}\n")[0]
+    for header in ("task,item,best,worst", "block,item,best,worst"):
+        source = Source("x.csv", f"{header}\n{rows}\n".encode())
+        assert recognise.read_data(source, task=header.split(",")[0])[0] == data
+
+
+# Cards in the rows of a sort -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", ["123", ("fruity", "bitter", "roasty")])
+@pytest.mark.parametrize("judge", ["J{}", "Judge {}", "panelist_{}"])
+def test_groups_of_judges_may_be_a_sort_of_cards(groups, judge):
+    rows = ["Lager,0,1,0,1", "Pils,0,1,0,2", "Stout,2,2,1,0", "Porter,2,2,0,0", "Wheat,1,1,0,1"]
+    for k, group in enumerate(groups):
+        rows = [row.replace(f",{k}", f",{group} ") for row in rows] if group.isalpha() else rows
+    if not groups[0].isalpha():
+        rows = [row.translate(str.maketrans("012", "123")) for row in rows]
+    text = "\n".join([",".join(["Beer", *(judge.format(k) for k in range(4))]), *rows, ""])
+    with pytest.raises(DataError, match="name this column with `card`"):
+        taken(text)
+    data, _ = recognise.read_data(Source("x.csv", text.encode()), card="Beer")
+    together = dict(zip(zip(data.first, data.second, strict=True), data.values, strict=True))
+    assert data.labels[:2] == ("Lager", "Pils") and together[0, 1] == 0.75
+
+
+# Lists of similarities with other names ------------------------------------------------------------
+
+
+def test_what_names_the_columns_of_a_list_of_similarities():
+    pairs = [f"{a},{b},{abs(ord(a) - ord(b))}" for a in "xyz" for b in "xyz"]
+    text = "\n".join(["Var1,Var2,value", *pairs, ""])
+    with refused(DataError, "called 'similarity' or 'distance'", "'Var1'"):
+        taken(text)
+    with pytest.raises(DataError, match="dissimilarities="):
+        taken(text.replace("value", "distance"))
+    text = "stim1_name,stim2_name,rating\nx,y,2\nx,z,4\ny,z,1\n"
+    with refused(DataError, "`first`, `second`, `similarity`", "dissimilarities="):
+        recognise.read_data(Source("x.csv", text.encode()), similarity="rating")
+    named = {"first": "stim1_name", "second": "stim2_name", "similarity": "rating"}
+    data, _ = recognise.read_data(Source("x.csv", text.encode()), **named)
+    assert data.values.tolist() == [2, 4, 1]
+
+
+def test_a_square_with_a_column_before_its_labels_is_no_other_table():
+    text = "ROWTYPE_,VARNAME_,tea,rum,ale\nPROX,tea,0,3,2\nPROX,rum,3,0,1\nPROX,ale,2,1,0\n"
+    with refused(DataError, "square matrix", "drop 'ROWTYPE_'"):
+        taken(text)
+    data, _ = recognise.read_data(
+        Source("x.csv", text.encode()), without=["ROWTYPE_"], dissimilarities="linear"
+    )
+    assert data.labels == ("tea", "rum", "ale")

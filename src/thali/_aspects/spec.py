@@ -87,7 +87,7 @@ ELIMINATION = ModelSpec(
         KIND,
         DESIGN,
         LABELS,
-        TASK.but(name="choice_id", typed="task"),
+        TASK,
         ALTERNATIVE,
         CHOSEN,
         *TABLE_OPTIONS,

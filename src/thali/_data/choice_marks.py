@@ -441,19 +441,28 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
 
     Each row has exactly one yes; other tables are unchanged.
     """
-    names = [
-        name
-        for name in column_names(frame)
-        if mentions_choice(name) and has_marks(get_column(frame, name))
-    ]
+    names = list_marks(frame)
     stem = commonprefix(names)
-    if len(names) < 2 or not mentions_choice(stem):
+    if not mentions_choice(stem):
         return frame
     marks = np.column_stack([classify_yes_no(get_column(frame, name))[0] for name in names])
     if (marks.sum(axis=1) != 1).any():
         return frame
     labels = np.array([name.removeprefix(stem) for name in names], object)
     return frame.drop(columns=names).assign(**{stem.strip("_. "): labels[marks.argmax(axis=1)]})
+
+
+def list_marks(frame: "pd.DataFrame") -> list[str]:
+    """Return several columns of yes and no whose names begin or end with a word for a choice."""
+    names = [
+        name
+        for name in column_names(frame)
+        if mentions_choice(name) and has_marks(get_column(frame, name))
+    ]
+    ending = commonprefix([name[::-1] for name in names])[::-1]
+    if len(names) > 1 and any(map(mentions_choice, (commonprefix(names), ending))):
+        return names
+    return []
 
 
 _LATER_CHOICES = {"second", "third", "last", "nd", "rd"}  # words of names of second choices

@@ -410,3 +410,29 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     is_same_person = sorted_people[1:] == sorted_people[:-1]
     log_chance = -sum(math.lgamma(n_rows + 1) for n_rows in np.bincount(respondent_codes))
     return log_chance < math.log(_MAX_CHANCE) and bool((np.diff(numbers)[is_same_person] > 0).all())
+
+
+# Which of three things a respondent was asked to choose -------------------------------------------
+
+
+_QUESTIONS = {
+    "odd": re.compile(
+        r"(?<![a-z])odd|triplet|similar|different|unlike|belong|passt .*nicht|passt nicht|ähnlich"
+        r"|intrus|différent|diferente",
+        re.I,
+    ),
+    "best": re.compile(
+        r"prefer|favou?rite|(?<![a-z])(?:best|better|winner)|you like|attractive|appealing"
+        r"|gef[aä]ll|bevorzug|lieb(?:er|st|ling)|préf[éè]r|mejor|gusta",
+        re.I,
+    ),
+}
+
+
+def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
+    """Return "odd" or "best" if names of columns, or texts of all rows, ask for it; else ""."""
+    names = [name for name in column_names(frame) if name not in used_columns]
+    constants = [cells[0] for name in names if len(cells := frame[name].dropna().unique()) == 1]
+    texts = [*names, *map(format_label, constants)]
+    found = [question for question, words in _QUESTIONS.items() if any(map(words.search, texts))]
+    return "".join(found[:1] if len(found) == 1 else [])

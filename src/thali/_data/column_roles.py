@@ -526,9 +526,10 @@ ODD = Role(
     "the odd one out",
     ANSWER,
     "odd oddone oddoneout oddobject odditem oddimage oddball outlier different",
-    "anders unähnlichste unaehnlichste außenseiter",
+    "anders unähnlichste unaehnlichste außenseiter passtnicht",
     "intrus différent",
     "intruso diferente",
+    endings="key resp response",
 )
 ANCHOR = Role(
     "anchor",

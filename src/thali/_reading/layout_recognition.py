@@ -736,7 +736,8 @@ def _unread_error(
     argument_hint: Any = ""
     if lack.option:
         argument_hint = Clause(
-            "; if such a column exists, give its name with ", Argument(lack.option)
+            "; if such a column exists, give its name with ",
+            *join_facts([*map(Argument, lack.option.split())], " or ").parts,
         )
     return RecognitionError(
         Message(

@@ -3,7 +3,7 @@
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from gzip import GzipFile
 from html import unescape
@@ -586,6 +586,8 @@ class RawTable:
         None  # the table before the split, if some rows are held out
     )
     has_guessed_names: bool = False  # whether the file has no names of the columns
+    # label of each column, such as its question, from a line below the names
+    questions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -916,7 +918,13 @@ def build_raw_table(
             },
         )
     return RawTable(
-        frame, file, has_names, cells.note, cells.is_triangle, decimal_comma=cells.decimal_comma
+        frame,
+        file,
+        has_names,
+        cells.note,
+        cells.is_triangle,
+        decimal_comma=cells.decimal_comma,
+        questions=dict(zip(header, cells.questions, strict=False)),
     )
 
 
@@ -970,11 +978,35 @@ def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
         contents = "questions and IDs"
     elif not questions.isdisjoint(_QUALTRICS_QUESTIONS):
         n_lines = 1
+    clause = f"Qualtrics header lines ({contents}) dropped"
+    if not n_lines and _has_label_line(cells):
+        n_lines = 1
+        clause = "line of labels below the header dropped"
     if not n_lines:
         return cells
-    note = join_notes(cells.note, f"Qualtrics header lines ({contents}) dropped")
     columns = [column[n_lines:] for column in cells.columns]
-    return TextTable(cells.header, columns, cells.lines[n_lines:], cells.decimal_comma, note)
+    return replace(
+        cells,
+        columns=columns,
+        lines=cells.lines[n_lines:],
+        note=join_notes(cells.note, clause),
+        questions=tuple(column[0] for column in cells.columns),
+    )
+
+
+def _has_label_line(cells: TextTable) -> bool:
+    """Return whether the first line has texts only, most of them above numbers."""
+    columns = [column for column in cells.columns if len(column) > _MIN_LABELLED and column[0]]
+    labels = {column[0] for column in columns}
+    if len(columns) < len(cells.columns) or any(map(NUMBER.fullmatch, labels)):
+        return False
+    n_numeric = sum(
+        is_text_column({*column[1:]}, cells.decimal_comma) is False for column in columns
+    )
+    return n_numeric > len(columns) / 2
+
+
+_MIN_LABELLED = 3  # lines of data
 
 
 _QUALTRICS_QUESTIONS = {"responseid", "startdate"}

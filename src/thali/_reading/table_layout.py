@@ -140,7 +140,7 @@ class Lack(NamedTuple):
     """The column that a table lacks to have a layout."""
 
     missing: str
-    option: str = ""  # argument of the shape that can name such a column
+    option: str = ""  # arguments of the shape that can name such a column, between blanks
     near: int = 1  # number of matching parts; errors name the nearest shape
 
 

@@ -43,6 +43,7 @@ class TextTable:
     decimal_comma: bool = False
     note: str = ""
     is_triangle: bool = False  # whether the rows ended at the diagonal
+    questions: tuple[str, ...] = ()  # the line below the names of columns, if it labels them
 
 
 def join_notes(*notes: str) -> str:

@@ -70,7 +70,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         KIND,
         DESIGN,
         LABELS,
-        TASK.but(name="choice_id", typed="task"),
+        TASK,
         ALTERNATIVE,
         CHOSEN,
         *TABLE_OPTIONS,

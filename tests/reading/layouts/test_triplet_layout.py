@@ -10,7 +10,7 @@ ODD = "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,tea\n
 TABLES = {
     "odd": ODD,
     "odd by place": "item1;item2;item3;odd_one_out\ntea;coffee;brick;3\nbrick;wall;tea;3\n",
-    "things": "image1\timage2\timage3\tchoice\tRT\ntea\tcoffee\tbrick\t3\t812\n"
+    "things": "image1\timage2\timage3\tchoice\ttriplet_id\ntea\tcoffee\tbrick\t3\t812\n"
     "brick\twall\ttea\t3\t907\n",
     "letters": "a,b,c,odd,count\ntea,coffee,brick,brick,1\nbrick,wall,tea,tea,1\n",
     "chosen": "stim1,stim2,stim3,chosen1,chosen2\ntea,coffee,brick,tea,coffee\n"

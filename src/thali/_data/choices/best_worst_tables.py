@@ -260,8 +260,7 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
             for name in answers
             if not any(map(operator.eq, positions_by_column[name], chosen_positions))
         ]
-    is_odd = len(options) == 3 and simplify_name(options[0]).startswith("image")  # as in THINGS
-    if named_answers or is_odd or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
+    if named_answers or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
         return named_answers
     for name, texts in texts_by_column.items():
         is_named = name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS

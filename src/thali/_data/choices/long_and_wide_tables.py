@@ -272,10 +272,11 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
             candidates = list(
                 role_by_name[role].find_possible_columns(name_by_simplified, used_columns)
             )
-            # a long table has several rows per respondent, unlike row numbers
+            # a long table has several rows per respondent and task, unlike row numbers
             if role == "respondent" and "choice_id" in names:
+                tasks = [*filter(None, [column_by_role["choice_id"]])]
                 candidates = [
-                    column for column in candidates if not get_column(frame, column).is_unique
+                    column for column in candidates if frame.duplicated([column, *tasks]).any()
                 ]
             name = next(iter(candidates), None)
         used_columns.add(name)

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import count, pairwise, takewhile
+from itertools import chain, count, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -32,10 +32,12 @@ from ..column_readers import (
 )
 from ..column_roles import (
     BEST,
+    CHOSEN_OF_TWO,
     COUNT,
     OPTION,
     RANK,
     RESPONDENT,
+    RESULT,
     TASK,
     column_names,
     find_named_columns,
@@ -159,7 +161,8 @@ def find_ranking_columns(
     rank_columns = (
         name_by_simplified[n]
         for n in name_by_simplified
-        if n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns)
+        if (n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns))
+        and not all(isinstance(_parse_rank(c), str) for c in frame[name_by_simplified[n]].unique())
     )
     rank_column = named_columns.get("rank") or next(rank_columns, None)
     option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
@@ -238,11 +241,7 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     """
     import pandas as pd
 
-    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
-    for name in column_names(frame):
-        if (name_match := _NAME_OF_POSITION.fullmatch(name)) is not None:
-            stem, position, ending = name_match.groups()
-            names_by_series.setdefault((stem, ending), {})[position.upper()] = name
+    names_by_series = _list_numbered_series(frame)
     matches = [
         (rank_names, option_names)
         for series, rank_names in names_by_series.items()
@@ -266,7 +265,26 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     if not ranks.index.is_unique:
         return frame
     others = frame.drop(columns=[*rank_names.values(), *option_names.values()])
+    # ranks among more options than a row has, such as 1 and 3, if they are all that it says
+    if ranks.between(1, _MAX_GAPPED).all() and not (
+        any(len(names) > 1 for names in _list_numbered_series(others).values())
+        or any(role.find_column(map_plain_names(others)) for role in (CHOSEN_OF_TWO, RESULT))
+    ):
+        ranks = ranks.groupby("row").rank(method="min")
     return others.join(ranks.unstack("option"))
+
+
+_MAX_GAPPED = 20  # higher ranks are of all players of a sport, say
+
+
+def _list_numbered_series(frame: "pd.DataFrame") -> dict[tuple[str, str], dict[str, str]]:
+    """Return {(text before, text after): {position: name}} of the columns with a position."""
+    names_by_series: dict[tuple[str, str], dict[str, str]] = {}
+    for name in column_names(frame):
+        if (name_match := _NAME_OF_POSITION.fullmatch(name)) is not None:
+            stem, position, ending = name_match.groups()
+            names_by_series.setdefault((stem, ending), {})[position.upper()] = name
+    return names_by_series
 
 
 def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str, str]) -> bool:
@@ -278,7 +296,7 @@ def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str,
 
 def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
     """Raise DataError if options are ranked more than once, such as for several traits."""
-    first_columns, *other_columns = rank_columns
+    first_columns, *other_columns = rank_columns or [()]
     if other_columns:
         raise DataError(
             f"Options are ranked in {shorten(first_columns)} and in {shorten(other_columns[0])}."
@@ -377,7 +395,28 @@ def require_ranking_columns(
             Argument("rank"),
             ").",
         )
+    if columns_found.shape == OPTIONS:
+        _refuse_rank_groups(frame, columns_found.columns)
     return columns_found
+
+
+def _refuse_rank_groups(frame: "pd.DataFrame", columns: tuple[str, ...]) -> None:
+    """Raise DataError if items are ranked in several groups: Q5_0_1, Q5_0_2, Q5_1_1, Q5_1_2."""
+    groups: dict[tuple[str, ...], list[list[str]]] = {}
+    for (stem, ending), names in _list_numbered_series(frame).items():
+        if all(has_numbers(frame[name]) for name in names.values()):
+            key = (re.sub(r"\d", "", stem), ending, *names)
+            groups.setdefault(key, []).append([*names.values()])
+    for rank_columns in groups.values():
+        if columns[0] in chain(*rank_columns):
+            _refuse_several_ranks([c for c in rank_columns if _are_ranks(frame[c])])
+
+
+def _are_ranks(frame: Any) -> bool:
+    """Return whether most rows contain the ranks 1, ..., m, where m may be 0."""
+    ranks = np.nan_to_num(frame.to_numpy(float))
+    is_strict = is_ranking(ranks)
+    return bool(is_strict.any() and (is_strict | (ranks.sum(axis=1) <= 1)).mean() > 0.5)
 
 
 def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
@@ -417,24 +456,58 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     candidate_series = [
         columns
         for (_, stem), columns in columns_by_stem.items()
-        if len(columns) > 1 and (stem or _has_distinct_cells(frame, columns))
+        if len(columns) > 1 and (stem or _share_of_distinct_rows(frame, columns) == 1.0)
     ]
     longest_series = max(candidate_series, key=len, default=[])
+    if not longest_series:
+        return _find_worded_ranks(frame, names)
     # two sides
     if len(longest_series) == 2 and simplify_name(longest_series[0]) in ("first", "best"):
         return []
     return longest_series
 
 
-def _has_distinct_cells(frame: "pd.DataFrame", columns: list[str]) -> bool:
-    """Return whether rows have no repeated labels but columns share some, as in rankings."""
+_STEMS = "|".join(sorted(RANK_STEMS, key=len, reverse=True))
+_ORDINAL = r"[^\W\d_]+|\d+(?:st|nd|rd|th|\.)"
+_WORDED_RANK = re.compile(
+    rf"(?<![^\W_])(?=((?:(?:{_ORDINAL})[\s_]*(?:{_STEMS})|(?:{_STEMS})[\W_]*\d+)(?![^\W_])))", re.I
+)
+
+
+def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
+    """Return columns that differ in a rank, by rank: Mayor 1st choice City, Mayor 2nd choice City.
+
+    Their cells are texts, several columns have the same, and few rows have one twice.
+    """
+    columns_by_question: dict[str, dict[int, str]] = {}
+    for name in names:
+        for match in _WORDED_RANK.finditer(name):
+            if isinstance(rank := _parse_rank(match[1]), int):
+                question = name[: match.start()] + name[match.end(1) :]
+                columns_by_question.setdefault(question, {})[rank] = name
+    rankings = [
+        columns
+        for ranked in columns_by_question.values()
+        if len(columns := [ranked[k] for k in takewhile(ranked.__contains__, count(1))]) > 2
+        and not all(has_numbers(frame[name]) for name in columns)
+        and _share_of_distinct_rows(frame, columns) > 0.5
+    ]
+    _refuse_several_ranks(rankings)
+    return next(iter(rankings), [])
+
+
+BLANK_RANKS = {"undervote", "overvote", "skipped"}
+
+
+def _share_of_distinct_rows(frame: "pd.DataFrame", columns: list[str]) -> float:
+    """Return the share of rows without repeated labels; 0 if no rows share labels."""
     label_rows = [
-        [cell for cell in row if cell] for row in _read_ranked_labels(frame, tuple(columns))
+        [cell for cell in row if simplify_name(cell) not in {"", *BLANK_RANKS}]
+        for row in _read_ranked_labels(frame, tuple(columns))
     ]
     n_labels = len({cell for row in label_rows for cell in row})
-    return all(len({*row}) == len(row) for row in label_rows) and n_labels < sum(
-        map(len, label_rows)
-    )
+    n_distinct = sum(len({*row}) == len(row) for row in label_rows)
+    return n_distinct / max(len(label_rows), 1) * (n_labels < sum(map(len, label_rows)))
 
 
 def find_rank_block(

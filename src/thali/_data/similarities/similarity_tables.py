@@ -11,11 +11,13 @@ from thali._inference.user_warnings import warn
 from thali._labels import find_label_indices, format_label, format_plural, has_repeats, shorten
 from thali.errors import (
     Argument,
+    Clause,
     DataError,
     DataWarning,
     InPython,
     Setting,
     Value,
+    join_facts,
     prefix_errors,
 )
 
@@ -808,4 +810,12 @@ def _explain_missing_columns(
         f"The columns {shorten(columns, 12)} are not recognised as similarities; expected a square"
         " table of similarities, whose first column repeats the labels of the header, or one pair"
         " per row, with columns such as 'first', 'second' and 'similarity'.",
+        Clause(
+            " Give the names of others with ",
+            *join_facts([*map(Argument, ("first", "second", "similarity"))], ", ").parts,
+            "; for distances, also set ",
+            Setting("dissimilarities", "linear"),
+            InPython(" in thali.read"),
+            ".",
+        ),
     )

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -440,7 +441,7 @@ def _compute_pair_key(
 
 
 # columns of the odd one out of image1, image2, image3, as in THINGS
-ODD_BY_PLACE = ("choice", "chosen", "response", "answer")
+ODD_BY_PLACE = ("choice", "chosen", "response", "answer", "keyresp")
 OBJECTS = (
     "object",
     "image",
@@ -453,14 +454,20 @@ OBJECTS = (
     "thing",
     "option",
     "face",
+    "img",
+    "photo",
+    "pic",
+    "sound",
     "objekt",
     "objet",
     "objeto",
     "bild",
+    "foto",
     "wort",
     "mot",
     "",
 )
+_PREFERRED = ("item", "concept", "option", "")  # the best of these is asked for
 LETTERS = (
     ("a", "b", "c"),
     ("i", "j", "k"),
@@ -567,8 +574,7 @@ def find_triplet_columns(
         object_columns
         and odd_column is None
         and chosen_columns is None
-        and len(object_columns) == 3
-        and simplify_name(object_columns[0]).startswith("image")
+        and are_stimuli(object_columns)
     ):
         odd_column = next(
             (name_by_simplified[name] for name in ODD_BY_PLACE if name in name_by_simplified), None
@@ -580,6 +586,12 @@ def find_triplet_columns(
     return fill_respondent_column(
         TripletColumns(tuple(object_columns), odd_column, chosen_columns, **other_columns)
     )
+
+
+def are_stimuli(columns: Sequence[str]) -> bool:
+    """Return whether columns contain three things, of which the odd or the best one is chosen."""
+    stem = commonprefix(list(map(simplify_name, columns)))
+    return len(columns) == 3 and stem in OBJECTS and stem not in _PREFERRED
 
 
 def find_incomplete_columns(names: list[str]) -> tuple[tuple[str, ...], str | None]:

@@ -163,7 +163,7 @@ class Triplets(JudgedByPeople):
             image1, ...; item1, ...; a, b, c; i, j, k; first, second, third.
         odd : str, optional
             Column with the odd one out of three: its label, the name of its column, or its number
-            from 1. None: odd, odd_one_out, outlier, ...; choice, next to image1, image2 and image3.
+            from 1. None: odd, odd_one_out, outlier, ...; choice, next to three images or words.
         chosen : (str, str), optional
             Columns with the two objects that are the most similar of the set. None: chosen1 and
             chosen2, pair1 and pair2, similar1 and similar2.

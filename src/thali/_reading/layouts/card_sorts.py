@@ -168,24 +168,31 @@ def _are_put_together(cells: pd.DataFrame) -> bool:
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:
     """Return a `Reading` of one card per row, one column per respondent; None for others."""
-    # if the cards are not named, this is a question for columns of 1, 2, ...
+    # if the cards are not named, this is a question for columns of 1, 2, ..., or of words
     question = None
     judges = table.frame.iloc[:_CHECKED_ROWS].set_index(card_column)
     if not is_named:
+        groups = {*judges.stack()}
+        # numbered judges, each with several cards in a group
+        are_words = (
+            len(judges.columns) > 2
+            and len({name.rstrip("0123456789") for name in judges}) == 1
+            and not any(map(has_numbers, [judges[name] for name in judges]))
+            and judges.nunique().between(2, len(judges) - 1).all()
+        )
         if (
             not 3 < len(table.frame) == len(judges)
             or has_numbers(table.frame[card_column])
             or not judges.index.is_unique
             or RESPONDENT.find_column(map_plain_names([card_column]))
-            or not all(
-                {*judges[name]} == {*range(1, judges[name].nunique() + 1)} for name in judges
-            )
+            or not (are_words or groups == {*range(1, len(groups) + 1)})
         ):
             return None
         question = Message(
             f"Column {card_column!r} has a different value in each row, and the other columns"
-            f" contain 1, 2, ..., which may be ratings. If each of {shorten([*judges], 4)} contains"
-            f" the groups into which a respondent sorted {card_column!r}, name this column with ",
+            f" contain {'words' if are_words else '1, 2, ...'}, which may be ratings. If each of"
+            f" {shorten([*judges], 4)} contains the groups into which a respondent sorted"
+            f" {card_column!r}, name this column with ",
             Argument("card"),
             "; if they are scores, use ",
             InPython("th.leaderboard", "thali leaderboard"),

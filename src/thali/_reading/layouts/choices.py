@@ -1,10 +1,13 @@
 """Layouts of choices: long table, rankings, best-worst, best of a set."""
 
+import re
 from dataclasses import replace
+from os.path import commonprefix
 from typing import Any
 
 import numpy as np
 
+from thali._data.base_classes import copy_with_fields
 from thali._data.choice_marks import counts_up, measures_answers, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
@@ -19,6 +22,7 @@ from thali._data.choices.best_worst_tables import (
 )
 from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, is_long_table
 from thali._data.choices.rankings import (
+    BLANK_RANKS,
     LONG,
     OPTIONS,
     RANKS,
@@ -31,7 +35,7 @@ from thali._data.choices.rankings import (
 )
 from thali._data.choices.table_constructors import read_rankings
 from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
-from thali._data.column_guesses import ColumnsRead, find_divided_columns
+from thali._data.column_guesses import ColumnsRead, find_divided_columns, guess_question
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -46,6 +50,7 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESPONDENT_OF_TASKS,
     TASK,
+    TASK_OF_RESPONDENT,
     WEIGHTS,
     WORST,
     has_numbers,
@@ -54,6 +59,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
+from thali._data.triplets.triplet_tables import are_stimuli
 from thali._labels import format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
 
@@ -69,20 +75,22 @@ from .signed_best_worst import match_signed_marks
 
 _LONG = "long table of choices"
 _REQUIRED_ROLES = (
-    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "choice_id")),
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "task")),
     ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
     ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
 )
 _LONG_NAMED_BY = ("choice_id",)
 
 
-def match_long(table: RawTable, **columns: str | None) -> Reading | None:
+def match_long(table: RawTable, task: str | None = None, **columns: str | None) -> Reading | None:
     """Return a `Reading` of a long table of choices, one option per row; None for other tables.
 
-    The reading is sure if the cells agree.
+    The reading is sure if the cells agree. `task` is the column of choice sets, too.
     """
+    if task is not None:
+        columns["choice_id"] = columns.get("choice_id") or task
     named_columns = {role: name for role, name in columns.items() if name is not None}
-    is_requested = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
+    is_requested = task is None and "choice_id" in named_columns
 
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
@@ -99,10 +107,11 @@ def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     try:
         column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     except DataError:
-        if not is_requested:
+        if not is_requested and task is None:
             return None
-        return Reading(CHOICES, _LONG, "long table", table, convert)
+        return Reading(CHOICES, _LONG, "long table", table, convert, is_requested)
     task_columns = {role: columns.get(role) for role in ("respondent", "alternative", "chosen")}
+    task_columns["task"] = task
     is_sure = is_requested or (
         is_long_table(table.frame, named_columns) and not describes_products(table, task_columns)
     )
@@ -165,7 +174,7 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected="one row per alternative, with columns such as 'task', 'alternative' and 'chosen'",
-    roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
+    roles=(TASK, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
     lacks=find_long_lack,
     main=("choice_id", "alternative", "chosen"),
@@ -193,6 +202,9 @@ def match_rankings(
     if not table.named:
         return None
     original_table = table
+    if shown := [name for name in table.names if "_DO_" in name]:  # in Qualtrics' files
+        note = join_notes(table.note, f"columns of the order of display dropped: {shorten(shown)}")
+        table = replace(table, frame=table.frame.drop(columns=shown), note=note)
     if option is None and rank is None:
         table = replace(table, frame=spread_ranked_cells(table.frame))
     named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
@@ -203,6 +215,9 @@ def match_rankings(
         data, description = read_rankings(
             Choices, table.frame, None, named_columns, unranked_rule, weights=weights
         )
+        if options := _name_by_questions(table, data.labels):
+            data = copy_with_fields(data, labels=options)
+            description += "; options named by the line of labels"
         return data, f"{description}: {data}"
 
     ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
@@ -236,13 +251,25 @@ def match_rankings(
     )
 
 
-_BLANK_RANKS = {"undervote", "overvote", "skipped"}
+_BEFORE_OPTION = re.compile(r".*(?: - |: )")  # in a question such as "Rank the drinks - tea"
+
+
+def _name_by_questions(table: RawTable, columns: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the options in the questions of columns of ranks, after what all share; else ()."""
+    questions = [table.questions.get(name, "") for name in columns]
+    shared = _BEFORE_OPTION.match(commonprefix(questions))
+    if shared is None:
+        return ()
+    options = tuple(question[shared.end() :].strip() for question in questions)
+    if not all(options) or has_repeats(options):
+        return ()
+    return options
 
 
 def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
     """Return a table with empty ranks, and a note, in place of words such as undervote."""
     ranked_cells: Any = table.frame[[*columns]]
-    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in _BLANK_RANKS)
+    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in BLANK_RANKS)
     if not is_blank.any(axis=None):
         return table
     words = ranked_cells.where(is_blank).stack().dropna().unique()
@@ -424,8 +451,11 @@ def match_best_worst(
     count: str | None = None,
     trait: str | None = None,
     weights: bool = False,
+    task: str | None = None,
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
+    if task is not None:
+        table = replace(table, frame=table.frame.rename(columns={task: TASK_OF_RESPONDENT.name}))
     if trait is not None:
         table, best, worst = _select_trait(table, trait)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
@@ -576,7 +606,7 @@ BEST_WORST_TABLE = Shape(
     CHOICES,
     match_best_worst,
     expected="one set per row, with columns such as 'option1', 'option2', ..., 'best' and 'worst'",
-    roles=(BEST, WORST, RESPONDENT, COUNT),
+    roles=(TASK_OF_RESPONDENT, BEST, WORST, RESPONDENT, COUNT),
     settings=("trait", "weights"),
     named_by=("best", "worst", "trait"),
     lacks=find_best_worst_lack,
@@ -596,8 +626,12 @@ def match_best(
     respondent: str | None = None,
     count: str | None = None,
     weights: bool = False,
+    known: bool = False,
 ) -> Reading | None:
-    """Return a `Reading` of a table of offered options and the best; None for other tables."""
+    """Return a `Reading` of a table of offered options and the best; None for other tables.
+
+    `known`: the data are choices, so the answer is not the odd one out.
+    """
     named_columns = {"best": chosen, "respondent": respondent, "count": count}
     task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
     table = replace(table, frame=expand_lists(table.frame))
@@ -608,6 +642,9 @@ def match_best(
     if len(readings) > 1 or anchor is not None:
         raise DataError(_question_answers(readings, keep_given(anchor)))
     best_columns = readings[0]
+    is_asked = chosen is None and not known and are_stimuli(best_columns.options)
+    if is_asked and guess_question(table.frame, best_columns.options) == "odd":
+        return None
     roles = ColumnsRead(
         best_columns.options,
         (best_columns.best,),
@@ -638,7 +675,7 @@ BEST_TABLE = Shape(
     CHOICES,
     match_best,
     roles=(CHOSEN_OF_TWO, RESPONDENT, COUNT),
-    settings=("weights",),
+    settings=("weights", "known"),
     main=("respondent",),
 )
 

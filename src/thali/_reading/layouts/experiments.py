@@ -13,6 +13,7 @@ from thali._data.choice_marks import (
     is_called_rating,
     is_free_text,
     is_rank_name,
+    list_marks,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -392,6 +393,14 @@ def match_wide(
         return None
     wide_columns = wide_columns.select_attributes(attributes)
     _refuse_tasks_in_one_row(table, wide_columns, chosen is not None)
+    marks = list_marks(table.frame)
+    are_alternatives = len(marks) == len(wide_columns.alternatives) > 2
+    if wide_columns.chosen in marks and (are_alternatives or wide_columns.used.issuperset(marks)):
+        raise DataError(
+            f"Columns {shorten(marks)} mark a pick of each product, as from a menu, but a row must"
+            " have one choice; several picks at once are not read. If each row has just one, write"
+            " it in a column 'choice'."
+        )
     if (
         table.holdout_split is not None
         and settings.get("none") is None

@@ -48,9 +48,9 @@ from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
 from thali.errors import Argument, DataError, DataWarning, Message, prefix_errors
 
-from ..square_table import Square, describe_non_square
+from ..square_table import Square, describe_non_square, find_square
 from ..table_files import RawTable
-from ..table_layout import OF_DISTANCES, Reading, Shape, keep_given, raise_error
+from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from .card_sorts import SHAPE as CARD_SORTS
 
 # Similarities as a square table, complete or one triangle -----------------------------------------
@@ -138,12 +138,23 @@ def _read_square(
     return data, f"{data}, {description}; diagonal ignored"
 
 
+def find_square_lack(table: RawTable) -> Lack | None:
+    """Return that the labels are in the second column of a square, as in SPSS's matrix files."""
+    if len(table.names) != len(table.frame) + 2:
+        return None
+    square = find_square(table.frame.iloc[:, 1:], True)
+    if square is None or square.is_bare:
+        return None
+    return Lack(f"labels in its first column (drop {table.names[0]!r})", near=4)
+
+
 SQUARE = Shape(
     _SQUARE,
     SIMILARITIES,
     match_square,
     expected="a square table of similarities whose first column repeats the labels of the header",
     settings=("symmetrize", "dissimilarities"),
+    lacks=find_square_lack,
 )
 
 
@@ -371,6 +382,16 @@ def _read_list(
     return data, f"{data}, {description}{conversion_note}"
 
 
+def find_list_lack(table: RawTable) -> Lack | None:
+    """Return the missing measure of a table of all pairs, also of each object with itself."""
+    for side in find_side_columns(table.names):
+        first, second = (get_column(table.frame, name).map(format_label) for name in side.columns)
+        if (first == second).sum() == first.nunique() > 2:
+            columns = " and ".join(map(repr, side.columns))
+            return Lack(f"a column called 'similarity' or 'distance' (of {columns})", near=4)
+    return None
+
+
 LIST = Shape(
     _LIST,
     SIMILARITIES,
@@ -378,6 +399,7 @@ LIST = Shape(
     expected="one pair per row, with columns such as 'first', 'second' and 'similarity'",
     roles=(SIMILARITY, FIRST, SECOND, RESPONDENT),
     settings=("known", "symmetrize", "dissimilarities"),
+    lacks=find_list_lack,
 )
 
 

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.column_guesses import ColumnsRead
+from thali._data.choices.best_worst_tables import find_best_columns
+from thali._data.column_guesses import ColumnsRead, guess_question
 from thali._data.column_readers import note_omission
 from thali._data.column_roles import (
     ANCHOR,
@@ -30,6 +31,7 @@ from thali._data.triplets import Triplets
 from thali._data.triplets.triplet_tables import (
     EXPECTED,
     TripletColumns,
+    are_stimuli,
     find_incomplete_columns,
     find_triplet_columns,
 )
@@ -55,11 +57,17 @@ def match_triplets(
     `coding` defines answers which of two objects is nearer to an anchor. `known`: the data are
     triplets, so an anchor is found under any name.
     """
+    plain_names = map_plain_names(table.names)
     columns = find_triplet_columns(table.names, named_columns | {"chosen": None})
     is_set = named_columns.get("objects") or named_columns.get("odd")
     if columns is None and table.named and not is_set:
-        columns = _find_anchored_columns(table, named_columns, known)
+        columns = _find_anchored_columns(table, named_columns, known) or _find_chosen(table)
     if columns is None:
+        return None
+    is_asked = not known and not is_set and columns.odd not in (None, ODD.find_column(plain_names))
+    if is_asked and (
+        named_columns.get("chosen") or guess_question(table.frame, columns.objects) == "best"
+    ):
         return None
     if table.has_guessed_names and not known:
         first_line = " ".join(map(format_label, table.frame.iloc[0]))
@@ -95,6 +103,16 @@ def match_triplets(
         return data, f"{columns}: {data}"
 
     return Reading(TRIPLETS, NAME, str(columns), table, convert, roles=roles)
+
+
+def _find_chosen(table: RawTable) -> TripletColumns | None:
+    """Return the columns of three things and the chosen one, which may be the odd one out."""
+    for columns in find_best_columns(table.frame, {}):
+        if are_stimuli(columns.options):
+            return TripletColumns(
+                columns.options, columns.best, count=columns.count, who=columns.respondent
+            )
+    return None
 
 
 # Choices of the one of two objects that is more similar to an anchor ------------------------------
@@ -194,6 +212,8 @@ def _write_nearer_first(
 def find_triplets_lack(table: RawTable) -> Lack | None:
     """Return the missing column of a table of triplets; else None."""
     objects, odd = find_incomplete_columns(table.names)
+    if objects and odd is None and are_stimuli(objects):
+        return Lack(f"a column with the odd or the best one of {shorten(objects)}", "odd chosen", 3)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     if odd is not None:

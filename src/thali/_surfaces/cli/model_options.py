@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from thali._data.kinds import SPECS
 from thali._model.command_line_options import (
+    ALTERNATIVE,
     CHOSEN,
     CI,
     CODES,
@@ -27,6 +28,7 @@ from thali._model.command_line_options import (
     SECOND,
     SEED,
     TABLE_OPTIONS,
+    TASK,
     TIES,
     WHERE,
     WITHOUT,
@@ -373,7 +375,8 @@ def select_table_arguments(values_by_word: dict[str, Any]) -> dict[str, Any]:
     If no option concerns the shape of tables, only the options about rows, codes and designs are
     returned.
     """
-    if not {option.word for option in (*TABLE_OPTIONS, *OBJECT_OPTIONS)} & set(values_by_word):
+    shape_options = (*TABLE_OPTIONS, *OBJECT_OPTIONS, TASK, ALTERNATIVE)
+    if not {option.word for option in shape_options} & set(values_by_word):
         return {
             option.name: values_by_word[option.word]
             for option in (WHERE, WITHOUT, KIND, CODES, DESIGN)
