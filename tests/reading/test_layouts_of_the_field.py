@@ -5,6 +5,7 @@ import warnings
 import pytest
 from helpers.sentences import refused, said, warned
 
+from thali._data.base_classes import copy_with_fields
 from thali._data.kinds import EXPERIMENTS
 from thali._input_files import Source
 from thali._reading.layout_recognition import read_data
