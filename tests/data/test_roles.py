@@ -218,6 +218,8 @@ def test_within_a_shape_and_a_language_no_name_means_two_roles():
     """But for "resp": of trials it is the response, unless there is another one."""
     for shape in SHAPES:
         for one, other in combinations(shape.roles, 2):
+            if one.meaning == other.meaning:  # under the name of another argument
+                continue
             for language in LANGUAGES:
                 assert {*one.languages[language]} & {*other.languages[language]} <= {"resp"}, (
                     shape.name,

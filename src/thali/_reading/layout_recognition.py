@@ -410,10 +410,8 @@ def recognise(
 
 
 def _number_all_tasks(table: RawTable, asks: bool) -> RawTable:
-    """Return a table whose tasks, numbered anew in each block, have different numbers.
-
-    `asks`: whether a number may be several respondents, who differ in other columns.
-    """
+    """Return a table whose tasks, numbered anew in each block, have different numbers."""
+    # `asks`: whether a number may be several respondents, who differ in other columns.
     columns = find_repeated_numbering(table.frame)
     if columns is None or is_signed(table.frame[columns[0]]):  # the best and the worst of a task
         return table

@@ -475,10 +475,8 @@ _WORDED_RANK = re.compile(
 
 
 def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
-    """Return columns that differ in a rank, by rank: Mayor 1st choice City, Mayor 2nd choice City.
-
-    Their cells are texts, several columns have the same, and few rows have one twice.
-    """
+    """Return columns that differ in a rank, by rank: Mayor 1st choice, Mayor 2nd choice."""
+    # Their cells are texts, several columns have the same, and few rows have one twice.
     columns_by_question: dict[str, dict[int, str]] = {}
     for name in names:
         for match in _WORDED_RANK.finditer(name):

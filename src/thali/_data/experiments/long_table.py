@@ -859,10 +859,8 @@ def find_task_columns(
 def _varies_within_tasks(
     frame: "pd.DataFrame", respondent: str | None, task: str | None, chosen: str | None
 ) -> bool:
-    """Return whether a column called respondents is an attribute, as PID of candidates may be.
-
-    Another column forms tasks with one choice each, within which it differs.
-    """
+    """Return whether a column called respondents is an attribute, as PID of candidates may be."""
+    # Another column forms tasks with one choice each, within which it differs.
     marks = chosen or find_marked_column(frame, (task,), (respondent,))
     if respondent is None or task is None or marks is None:
         return False

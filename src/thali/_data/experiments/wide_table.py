@@ -277,10 +277,8 @@ def _find_tasks_of_answer(
 
 
 def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> WideTasks:
-    """Return the tasks with the respondents in the column that with their numbers is a key.
-
-    Each respondent has several tasks. Of two columns called respondents, one may be a trait.
-    """
+    """Return the tasks with the respondents in the column that with their numbers is a key."""
+    # Each respondent has several tasks. Of two columns called respondents, one may be a trait.
     respondent, task = tasks.respondent, tasks.task
     if task is None or 2 * get_column(frame, task).nunique() > len(frame):
         return tasks
@@ -306,7 +304,7 @@ def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) 
     """Return whether each choice is a cell of its row, not an alternative: these are options."""
     choices = list_texts(frame, chosen)
     rows = zip(*(list_texts(frame, name) for name in group.values()), strict=True)
-    places = {"", *group, *_NUMBERS[: len(group)]}
+    places = {"", *group, *_NUMBERS[: len(group) + 1]}  # the last may be no choice
     return not {*choices} <= places and all(
         choice in ("", *row) for choice, row in zip(choices, rows, strict=True)
     )
@@ -347,11 +345,9 @@ class Grouping(NamedTuple):
 def _find_respondent_columns(
     frame: "pd.DataFrame", groupings: list[Grouping], respondent: str | None
 ) -> set[str]:
-    """Return numbered columns that are constant within respondents and named in another way.
-
-    Such are att1 and att2 where all that varies between tasks is called price_1 and price_2, and
-    att_1 and att_2 where it is called price1 and price2.
-    """
+    """Return numbered columns that are constant within respondents and named in another way."""
+    # Such are att1 and att2 where all that varies between tasks is called price_1 and price_2, and
+    # att_1 and att_2 where it is called price1 and price2.
     if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
         return set()
     respondent_codes = encode_cells(get_column(frame, respondent))

@@ -455,7 +455,8 @@ def match_best_worst(
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
     if task is not None:
-        table = replace(table, frame=table.frame.rename(columns={task: TASK_OF_RESPONDENT.name}))
+        named_tasks = {TASK_OF_RESPONDENT.name: get_column(table.frame, task)}
+        table = replace(table, frame=table.frame.drop(columns=task).assign(**named_tasks))
     if trait is not None:
         table, best, worst = _select_trait(table, trait)
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}

@@ -30,6 +30,7 @@ from thali._data.column_roles import (
     TASK_OF_RESPONDENT,
     VERSION,
     map_plain_names,
+    simplify_name,
 )
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.attribute_levels import MEASURED, NUMBERS
@@ -286,10 +287,8 @@ _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are er
 def _contains_alternatives(
     frame: "pd.DataFrame", alternative: str | None, chosen: str, keys: list[str]
 ) -> bool:
-    """Return whether the cells of the choice are labels of alternatives.
-
-    Without a column of respondents, most tasks have one such label.
-    """
+    """Return whether the cells of the choice are labels of alternatives."""
+    # Without a column of respondents, most tasks have one such label.
     if alternative is None:
         return False
     answers = frame.loc[frame[chosen].map(format_label) != "0"]
@@ -325,7 +324,7 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
             continue
         if is_free_text(get_column(frame, name)):
             continue
-        if ranks_rows(frame[name], tasks):
+        if ranks_rows(frame[name], tasks) or simplify_name(name) in RESPONDENT_OF_TASKS.synonyms:
             continue
         if alternative is None or _varies_within(frame[name], frame[alternative]):
             return True

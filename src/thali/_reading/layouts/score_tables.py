@@ -103,10 +103,8 @@ def _find_columns(
     score: str | None = None,
     is_board: bool = True,
 ) -> tuple[RawTable, _ScoreColumns | None]:
-    """Return the columns, None for other tables, and the table with one item per row.
-
-    `is_board`: for a leaderboard, whose options and directions are asked about.
-    """
+    """Return the columns, None for other tables, and the table with one item per row."""
+    # `is_board`: for a leaderboard, whose options and directions are asked about.
     scores = _list_columns(SCORE, table, (item, option), score)
     options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
     items = _list_columns(ITEM, table, (*options, *scores), item)
