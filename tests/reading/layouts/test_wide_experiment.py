@@ -133,6 +133,7 @@ def study(names="price_{k} brand_{k}"):
 
 
 @pytest.mark.parametrize(("name", "share"), [("rating", 0.7), ("therm", 1.0)])
+@pytest.mark.fit
 def test_numbers_that_are_largest_for_the_chosen_are_answers(name, share):
     frame = study()
     is_larger = (np.arange(60) >= 60 * share) != (frame["choice"] == 2)
