@@ -679,3 +679,47 @@ def test_a_square_with_a_column_before_its_labels_is_no_other_table():
         Source("x.csv", text.encode()), without=["ROWTYPE_"], dissimilarities="linear"
     )
     assert data.labels == ("tea", "rum", "ale")
+
+
+# Plain tables that a rule for others must leave alone ----------------------------------------------
+
+
+def test_categories_and_missing_labels_are_compared_as_texts():
+    pairs = pd.DataFrame({"a": ["x", "y"], "b": ["y", "z"], "winner": ["x", "z"]})
+    assert th.read(pairs.astype("category")).n_comparisons == 2
+    games = pd.DataFrame({"home": ["x", "y"], "away": ["y", None], "home_goals": [1, 2]})
+    with refused(DataError, "row 1", "'away'"):
+        th.read(games.assign(away_goals=[0, 1]).convert_dtypes())
+
+
+def test_a_first_line_of_words_is_no_line_of_labels():
+    triangle = ",A,B,C,D\nA,NA,NA,NA,NA\nB,1,NA,NA,NA\nC,3,2,NA,NA\nD,4,5,6,NA\n"
+    file = Source("x.csv", triangle.encode())
+    assert recognise.read_data(file, kind="similarities")[0].n_pairs == 6
+    rankings = "tea,rum,ale\nfirst,second,third\n" + "2,1,3\n3,2,1\n" * 4
+    assert taken(rankings)[0].n_answers == 2 * 9
+
+
+def test_none_is_a_level_of_a_single_attribute():
+    levels = [("none", "1 year", "2 years")[k % 3] for k in range(36)]
+    table = pd.DataFrame({"respondent": np.repeat(range(3), 12), "task": np.arange(36) // 3 % 4})
+    table = table.assign(warranty=levels, price=10, choice=[1, 0, 0, 0, 1, 0] * 6)
+    assert "no-choice" not in str(th.read(table))
+
+
+@pytest.mark.parametrize("who", ["participant", "judge"])
+def test_numbers_of_rankings_are_no_respondents(who):
+    table = pd.DataFrame({who: np.repeat(range(6), 2), "id": range(1, 13)})
+    table = table.assign(rank1=list("abc" * 4), rank2=list("bca" * 4), rank3=list("cab" * 4))
+    assert len(th.read(table).respondents) == 6
+
+
+def test_standings_of_players_are_no_rankings():
+    players = pd.DataFrame({"player_1": list("abca"), "player_2": list("bcae")})
+    with refused(DataError, "do not match any known layout"):
+        th.read(players.assign(rank_1=[1, 5, 9, 1], rank_2=[5, 9, 1, 12]))
+
+
+def test_a_frame_without_rows_is_refused():
+    with refused(DataError, "no rows"):
+        th.read(pd.DataFrame({"winner": ["a"], "loser": ["b"]}).iloc[:0])

@@ -436,7 +436,7 @@ def _match_finer_respondents(
 ) -> Reading:
     """Return the reading with the respondents of whom the column read for them is a trait."""
     roles = reading.roles
-    if roles is None or roles.who is None or simplify_name(roles.who) == RESPONDENT.name:
+    if roles is None or roles.who is None or simplify_name(roles.who) in _PEOPLE:
         return reading
     trait = get_column(table.frame, roles.who)
     used_columns = roles.all
@@ -455,8 +455,9 @@ def _match_finer_respondents(
     is_clear = is_yes_no or (roles.answer is None and trait.nunique() < _MIN_PEOPLE)
     if get_column(table.frame, name).is_unique:
         is_clear = is_yes_no and reading.kind == CHOICES
-        if not is_yes_no and (reading.kind != CHOICES or roles.outcome):  # it numbers the rows
-            return reading
+        is_trait = is_yes_no or trait.nunique() < _MIN_PEOPLE
+        if not is_trait or (not is_yes_no and (reading.kind != CHOICES or roles.outcome)):
+            return reading  # it numbers the rows
     if not is_clear or name not in names:
         raise DataError(
             f"Column {roles.who!r} may contain the respondents, or a trait of the respondents in"
@@ -469,6 +470,7 @@ def _match_finer_respondents(
     return reading
 
 
+_PEOPLE = {RESPONDENT.name, "participant", "subject"}
 _MIN_PEOPLE = 5  # from which on labels are not those of a trait
 
 

@@ -8,6 +8,7 @@ from thali._data.column_readers import convert_frame, rename_as_text
 from thali._data.column_roles import column_names
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._input_files import Source
+from thali.errors import DataError
 
 from .layout_recognition import check_names, recognise
 from .table_files import RawTable, load_table
@@ -91,6 +92,8 @@ def read(
 def read_frame(frame: Any) -> RawTable:
     """Convert a data frame to a `RawTable`; labels of a square become the first column."""
     frame = convert_frame(frame)
+    if not len(frame):
+        raise DataError("The data frame has no rows.")
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")
     frame = rename_as_text(frame).set_axis(range(len(frame)), axis=0)

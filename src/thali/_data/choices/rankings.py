@@ -270,7 +270,11 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
         any(len(names) > 1 for names in _list_numbered_series(others).values())
         or any(role.find_column(map_plain_names(others)) for role in (CHOSEN_OF_TWO, RESULT))
     ):
-        ranks = ranks.groupby("row").rank(method="min")
+        places = ranks.groupby("row").rank(method="min")
+        has_gaps = (places != ranks).any()
+        if has_gaps and ranks.groupby("option").nunique().max() == 1:  # of standings
+            return frame
+        ranks = places
     return others.join(ranks.unstack("option"))
 
 

@@ -248,9 +248,10 @@ def _find_bare_rows(
     cells = [encode_texts(get_column(frame, name)) for name in attribute_names]
     has_text = np.array([codes == texts.index("") for codes, texts in cells])
     for text in set.intersection(*(set(texts) for _, texts in cells)) - {""}:
+        if len(cells) == 1 or is_number(text):
+            continue
         is_text = np.array([codes == texts.index(text) for codes, texts in cells])
-        is_word = simplify_name(text) in NO_CHOICE or (len(cells) > 1 and not is_number(text))
-        if is_word and (is_text == is_text[0]).all():
+        if (is_text == is_text[0]).all():
             has_text |= is_text
     is_lacking: np.ndarray = np.any(has_text, axis=1)
     is_bare: np.ndarray = np.all(has_text[is_lacking], axis=0)

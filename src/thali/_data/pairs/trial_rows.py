@@ -702,8 +702,8 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     """
 
     side_columns = find_side_columns(column_names(frame))
-    first, second = (frame[name] for name in columns[:2])
-    are_unlike = not has_numbers(first) and not (first == second).to_numpy().any()
+    first, second = (frame[name].astype(str) for name in columns[:2])
+    are_unlike = not has_numbers(frame[columns.first]) and not (first == second).any()
     option_marks = [
         pair.side
         for pair in side_columns
@@ -778,9 +778,10 @@ def _contain_chosen_number(
     """Return whether one of two columns has the number of the chosen option in every row."""
     if verdict_column is None:
         return False
-    first, second, chosen = (frame[name] for name in (*side_columns.columns, verdict_column))
+    cells = frame[[*side_columns.columns, verdict_column]].astype(str)
+    first, second, chosen = (cells.iloc[:, k] for k in range(3))
     # 1 and 2 may be sides
-    has_labels = chosen.dtype.kind in "iu" and not chosen.isin((0, 1, 2)).to_numpy().all()
+    has_labels = frame[verdict_column].dtype.kind in "iu" and not chosen.isin(("0", "1", "2")).all()
     return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
