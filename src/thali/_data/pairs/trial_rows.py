@@ -703,7 +703,7 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
     side_columns = find_side_columns(column_names(frame))
     first, second = (frame[name].astype(str) for name in columns[:2])
-    are_unlike = not has_numbers(frame[columns.first]) and not (first == second).any()
+    are_unlike = not has_numbers(frame[columns.first]) and not (first == second).to_numpy().any()
     option_marks = [
         pair.side
         for pair in side_columns
