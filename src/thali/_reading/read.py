@@ -83,6 +83,8 @@ def read(
         table = load_table(path_or_frame)
     else:
         table = read_frame(path_or_frame)
+    if not len(table.frame):
+        raise DataError("The data frame has no rows.")
     reading = recognise(table, *kinds, where=where, without=without, kind=kind, **columns)
     data, sentence = reading.build()
     object.__setattr__(data, "read_as", sentence)
@@ -92,8 +94,6 @@ def read(
 def read_frame(frame: Any) -> RawTable:
     """Convert a data frame to a `RawTable`; labels of a square become the first column."""
     frame = convert_frame(frame)
-    if not len(frame):
-        raise DataError("The data frame has no rows.")
     if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")
     frame = rename_as_text(frame).set_axis(range(len(frame)), axis=0)

@@ -995,10 +995,10 @@ def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
 
 
 def _has_label_line(cells: TextTable) -> bool:
-    """Return whether the first line has different texts, most of them above numbers."""
+    """Return whether the first line has texts only, most of them above numbers."""
     columns = [column for column in cells.columns if len(column) > _MIN_LABELLED and column[0]]
     labels = {column[0] for column in columns}
-    if len(labels) < len(cells.columns) or any(map(NUMBER.fullmatch, labels)):
+    if len(columns) < len(cells.columns) or any(map(NUMBER.fullmatch, labels)):
         return False
     if not any(" " in label for label in labels):  # answers in words, or an option's own row
         return False
