@@ -1036,7 +1036,8 @@ def _find_second_listings(
             continue
         games: Any = sides.groupby([frame[name], sides["low"], sides["high"]])
         has_two_sides = (games.size() == 2) & (games["sign"].sum() == 0)
-        if len(games) and (has_two_sides & (games["outcome"].nunique(dropna=False) == 1)).all():
+        has_two_sides &= games["outcome"].nunique(dropna=False) == 1
+        if 2 * has_two_sides.sum() == len(frame):  # groups leave empty cells out
             return sign < 0
     return np.zeros(len(frame), bool)
 
