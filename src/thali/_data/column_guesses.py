@@ -255,7 +255,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
 
 
 def find_divided_columns(frame: "pd.DataFrame", column: str, names: Iterable[str]) -> list[str]:
-    """List the named columns within which `column` is constant, a trait of who they identify."""
+    """List the named columns that divide the groups of `column`, which is a trait of theirs."""
     codes = encode_cells(get_column(frame, column))
     codes_by_name = _encode_columns(frame, names)
     return [
@@ -435,4 +435,6 @@ def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
     constants = [cells[0] for name in names if len(cells := frame[name].dropna().unique()) == 1]
     texts = [*names, *map(format_label, constants)]
     found = [question for question, words in _QUESTIONS.items() if any(map(words.search, texts))]
-    return "".join(found[:1] if len(found) == 1 else [])
+    if len(found) != 1:
+        return ""
+    return found[0]

@@ -285,7 +285,7 @@ def recognise_none(
         lacking_names = [names[k] for k in np.flatnonzero(bare_rows.lacking)]
         for name in lacking_names:
             words = set(map(format_label, get_column(frame, name)[bare_rows.rows])) - {""}
-            if len(words) == 1:
+            if len(words) == 1:  # a text in all attributes says that nothing was chosen
                 return ((name, words.pop()),)
         if len(bare_rows.labels) == 1:
             (none_label,) = bare_rows.labels

@@ -301,7 +301,7 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
 
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
-    """Return whether each choice is a cell of its row, not an alternative: these are options."""
+    """Return whether each choice is a cell of its row, as of offered options, and no place."""
     choices = list_texts(frame, chosen)
     rows = zip(*(list_texts(frame, name) for name in group.values()), strict=True)
     places = {"", *group, *_NUMBERS[: len(group) + 1]}  # the last may be no choice
