@@ -838,15 +838,20 @@ def _find_verdict_columns(
     )
 
 
+def _list_words(name: str) -> set[str]:
+    """Return the words and numbers of a column name."""
+    return {*list_name_words(name), *re.findall(r"\d+", name)}
+
+
 def _list_own_words(options: tuple[str, str]) -> list[set[str]]:
     """Return the words and numbers of each of two column names that the other lacks."""
-    first, second = ({*list_name_words(name), *re.findall(r"\d+", name)} for name in options)
+    first, second = map(_list_words, options)
     return [first - second, second - first]
 
 
 def _order_sides(names: tuple[str, ...], options: tuple[str, str]) -> tuple[str, ...]:
     """Return the columns of both sides in the order of the options, which share words with them."""
-    words = {*list_name_words(names[0]), *re.findall(r"\d+", names[0])}
+    words = _list_words(names[0])
     first_words, second_words = _list_own_words(options)
     if words & second_words and not words & first_words:
         return names[::-1]
