@@ -196,7 +196,8 @@ def _merge_block_labels(summaries: Sequence[_BlockSummary]) -> tuple[np.ndarray,
     is_text_label = [summary.labels.dtype.kind in "OU" for summary in summaries]
     if len(set(is_text_label)) > 1:
         text_label, number_label = (
-            repr(summaries[is_text_label.index(is_text)].labels[0]) for is_text in (True, False)
+            repr(summaries[is_text_label.index(is_text)].labels.tolist()[0])
+            for is_text in (True, False)
         )
         raise DataError(
             f"y contains labels of mixed types, {text_label} in one block and {number_label} in"
