@@ -91,12 +91,12 @@ OTHERS = {
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
-        "was started with the model '2', which this predictive comparison does not include",
+        "includes the model '2', which is not in this predictive comparison",
     ),
     "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with a different seed"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
-        "belongs to a predictive comparison, but this is a fit",
+        "is a predictive comparison, but this is a fit",
     ),
 }
 

@@ -24,7 +24,14 @@ FILES = {
     + "tea,milk\n" * 9
     + "milk,tea\n" * 3
     + "tea,rum\n" * 8
-    + "rum,milk\n" * 4
+    + "rum,milk\n" * 4,
+    "votes.csv": "chosen,rejected\n"  # nothing that the model does not fit
+    + "tea,milk\n" * 9
+    + "milk,tea\n" * 3
+    + "tea,rum\n" * 8
+    + "rum,tea\n" * 4
+    + "rum,milk\n" * 6
+    + "milk,rum\n" * 4,
 }
 WORTHS = "fit tea.csv --model BTL --spread 2 --draws 500 --chains 2 --seed 3".split()
 LINES = 24
@@ -389,7 +396,7 @@ def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
     for command in (
         ("compare", "tea.csv", *words, "--out", "found"),
         ("show", "found"),
-        ("leaderboard", "tea.csv"),
+        ("leaderboard", "votes.csv"),
         ("test", "transitivity", "tea.csv"),
         ("design", "30"),
         ("design", "12", "--size", "3"),
