@@ -1,7 +1,10 @@
 """The prior of the standard deviations of worths: everything that knows its form.
 
 The log of the spread of worths is Normal(log 1.3, 1); other standard deviations are
-HalfNormal(0.5). `methods.learned` in `findings.py` says so to readers.
+HalfNormal(0.5). Boards have the same prior. Readers are told so by `methods.learned` in
+`findings.py`, the docstrings of `model.py` and `people/gibbs_sweep.py`, and `leaderboard.py` and
+`leaderboard_report.py` of `_paired`. Tests with its numbers are in `tests/worths`, `tests/paired`
+and `tests/model/test_digests.py`.
 """
 
 import math
