@@ -28,7 +28,7 @@ from .column_roles import (
     map_plain_names,
     simplify_name,
 )
-from .respondent_table import is_constant_within
+from .respondent_table import is_constant_within, varies_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -137,13 +137,9 @@ def find_marked_column(
     ]
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
-    marked_columns = []  # with one yes in each set
-    other_columns = []
-    for name in mark_columns:
-        if marks_one_row(get_column(frame, name), set_numbers):
-            marked_columns.append(name)
-        else:
-            other_columns.append(name)
+    marked_columns = [  # with one yes in each set
+        name for name in mark_columns if marks_one_row(get_column(frame, name), set_numbers)
+    ]
     candidates = [
         name
         for name in marked_columns
@@ -156,8 +152,9 @@ def find_marked_column(
     if not candidates and len(keys) == 1:  # the tasks are not known either
         candidates = [
             name
-            for name in other_columns
-            if find_key_column(frame, keys, name, used_columns) is not None
+            for name in mark_columns
+            if name not in marked_columns
+            and find_key_column(frame, keys, name, used_columns) is not None
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
@@ -215,7 +212,6 @@ def find_key_column(
     The first of several that form the same sets; None if they form different ones.
     """
     answers = get_column(frame, chosen)
-    key_column = None
     numbers_by_key: dict[str, np.ndarray] = {}
     for name in column_names(frame):
         if name in (*known_keys, chosen, *used_columns):
@@ -224,13 +220,9 @@ def find_key_column(
         if np.bincount(set_numbers).min() < 2 or not marks_one_row(answers, set_numbers):
             continue
         numbers_by_key[name] = set_numbers
-        key_column = key_column or name
-    if key_column is None or any(
-        not np.array_equal(set_numbers, numbers_by_key[key_column])
-        for set_numbers in numbers_by_key.values()
-    ):
+    if len({set_numbers.tobytes() for set_numbers in numbers_by_key.values()}) != 1:
         return None
-    return key_column
+    return next(iter(numbers_by_key))
 
 
 def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | None:
@@ -289,7 +281,7 @@ def find_alternative_column(
     is_marked = classify_yes_no(get_column(frame, chosen))[0]
     candidates = [name for name in column_names(frame) if name not in (*key_columns, chosen)]
     counting_columns = [name for name in candidates if counts_up(get_column(frame, name), places)]
-    varying_columns = [name for name in candidates if (sets[name].nunique().to_numpy() > 1).any()]
+    varying_columns = [name for name in candidates if varies_within(sets, name)]
     # otherwise the rows are in the order of the answer, or products have no other attribute
     has_other_order = len(np.unique(places[is_marked])) > 1
     if counting_columns and has_other_order and set(varying_columns) > set(counting_columns):
@@ -377,7 +369,7 @@ def find_label_column(
         name
         for name in column_names(frame)
         if name not in (*keys, chosen)
-        and (sets[name].nunique().to_numpy() > 1).any()
+        and varies_within(sets, name)
         and not counts_up(get_column(frame, name), places)
         and not frame[name].is_unique
         and not (measures_answers(name) or is_called_rating(name))

@@ -154,6 +154,14 @@ class ColumnsRead(NamedTuple):
         return {*self.options, *self.outcome, *self.counts, *filter(None, [self.who])}
 
 
+class Lack(NamedTuple):
+    """The column that a table lacks to have a layout."""
+
+    missing: str
+    option: str = ""  # arguments of the shape that can name such a column, between blanks
+    near: int = 1  # number of matching parts; errors name the nearest shape
+
+
 def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
     """List the columns that can divide respondents into groups.
 

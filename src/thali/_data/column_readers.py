@@ -645,6 +645,21 @@ def encode_column(
     ), code_labels
 
 
+def number_labelled_sets(
+    frame: "pd.DataFrame", key_columns: Iterable[str]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number the sets of rows with equal labels in the key columns, in the order of the labels.
+
+    Return the first row of each set, and the set of each row. Raise DataError for a missing label.
+    """
+    set_keys = np.zeros(len(frame), np.int64)
+    for name in key_columns:
+        codes, labels = encode_column(frame, name)
+        set_keys = set_keys * len(labels) + codes
+    _, first_rows, set_index = np.unique(set_keys, return_index=True, return_inverse=True)
+    return first_rows, set_index
+
+
 def choose_labels(labels: Iterable[Any] | None, texts: Iterable[str]) -> tuple[str, ...]:
     """Return the given labels, checked, or the sorted distinct texts."""
     if labels is not None:

@@ -79,18 +79,10 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
 
 
 # Simplified names of an option that means choosing none of the others.
-NO_CHOICE = (
-    "none",
-    "nochoice",
-    "optout",
-    "neither",
-    "noneofthese",
-    "noneoftheabove",
-    "keine",
-    "aucun",
-    "aucune",
-    "ninguno",
-    "ninguna",
+NO_CHOICE = tuple(
+    (
+        "none nochoice optout neither noneofthese noneoftheabove keine aucun aucune ninguno ninguna"
+    ).split()
 )
 
 
@@ -660,19 +652,7 @@ GAMES = (
     *("player", "team", "tm", "model"),
 )
 # First sides of tables of counts that record which option was first, or at home.
-PLACES = (
-    "home",
-    "heim",
-    "domicile",
-    "local",
-    "white",
-    "left",
-    "l",
-    "links",
-    "gauche",
-    "izquierda",
-    "izq",
-)
+PLACES = tuple("home heim domicile local white left l links gauche izquierda izq".split())
 THIRD = {
     "b": "c",
     "y": "z",
@@ -683,53 +663,19 @@ THIRD = {
     "two": "three",
     "zweite": "dritte",
 }
-STEMS_OF_SIDES = (
-    "{0}",
-    "option{0}",
-    "item{0}",
-    "alternative{0}",
-    "stimulus{0}",
-    "object{0}",
-    "player{0}",
-    "team{0}",
-    "{0}option",
-    "{0}item",
-    "{0}team",
-    "objekt{0}",
-    "objet{0}",
-    "objeto{0}",
-    "opcion{0}",
-    "bild{0}",
+STEMS_OF_SIDES = tuple(
+    (
+        "{0} option{0} item{0} alternative{0} stimulus{0} object{0} player{0} team{0} {0}option"
+        " {0}item {0}team objekt{0} objet{0} objeto{0} opcion{0} bild{0}"
+    ).split()
 )
 # of columns with two options, with or without a side
-STEMS = {name.format("") for name in STEMS_OF_SIDES} | {
-    "model",
-    "image",
-    "img",
-    "picture",
-    "stim",
-    "choice",
-    "answer",
-    "club",
-    "name",
-    "product",
-    "sample",
-    "sound",
-    "label",
-    "word",
-    "text",
-    "field",
-    "school",
-    "brand",
-    "url",
-    "id",
-    "teamid",
-    "card",
-    "concept",
-    "statement",
-    "face",
-    "photo",
-}
+STEMS = {name.format("") for name in STEMS_OF_SIDES}.union(
+    (
+        "model image img picture stim choice answer club name product sample sound label word"
+        " text field school brand url id teamid card concept statement face photo"
+    ).split()
+)
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other
 ROW_COLUMN = _split_name_pairs("row column, row col, rows columns")
 # "i j" stays last: alone it is too common to name a column
@@ -752,58 +698,19 @@ SIMILAR_TWO = _split_name_pairs(
 # Words in cells that mean a tie.
 TIE_WORDS = (
     *TIES.sure,
-    "same",
-    "bothgood",
-    "bothbad",
-    "tiebothbad",
-    "tievote",
-    "bothbadvote",
-    "botharegood",
-    "botharebad",
-    "botharequal",
-    "bothequal",
-    "botharethesame",
-    "equallygood",
-    "equallybad",
-    "equally",
-    "nodifference",
-    "cannotdecide",
-    "egal",
-    "keine",
-    "keiner",
-    "beide",
-    "aucun",
-    "aucune",
-    "igual",
-    "ninguno",
-    "ninguna",
-    "ambos",
-    "=",
-    "05",
-    "0,5",
+    *(
+        "same bothgood bothbad tiebothbad tievote bothbadvote botharegood botharebad"
+        " botharequal bothequal botharethesame equallygood equallybad equally nodifference"
+        " cannotdecide egal keine keiner beide aucun aucune igual ninguno ninguna ambos = 05 0,5"
+    ).split(),
 )
 # Words in cells that mean no answer, like an empty cell.
-UNKNOWN_WORDS = (
-    "dontknow",
-    "don'tknow",
-    "don’tknow",
-    "idontknow",
-    "idon'tknow",
-    "idon’tknow",
-    "dk",
-    "unsure",
-    "notsure",
-    "noanswer",
-    "notobserved",
-    "weissnicht",
-    "ichweissnicht",
-    "keineangabe",
-    "ka",
-    "keineantwort",
-    "nesaitpas",
-    "jenesaispas",
-    "nosabe",
-    "nolose",
+UNKNOWN_WORDS = tuple(
+    (
+        "dontknow don'tknow don’tknow idontknow idon'tknow idon’tknow dk unsure notsure noanswer"
+        " notobserved weissnicht ichweissnicht keineangabe ka keineantwort nesaitpas jenesaispas"
+        " nosabe nolose"
+    ).split()
 )
 # Cells that programs treat as empty: in a column of numbers, and as an answer unless an option has
 # this name.

@@ -1,7 +1,7 @@
 """Tables of respondents, one row each, from columns constant within respondents."""
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -49,6 +49,11 @@ def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
     group_codes = np.zeros(groups.max() + 1, np.int64)
     group_codes[groups] = codes
     return np.array_equal(group_codes[groups], codes)
+
+
+def varies_within(groups: Any, name: str) -> bool:
+    """Return whether a column has different filled cells in some of these groups of rows."""
+    return bool(groups[name].nunique().max() > 1)
 
 
 def get_respondent_column(people: "pd.DataFrame | None", column: str) -> "pd.Series":

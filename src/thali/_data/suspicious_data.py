@@ -21,19 +21,7 @@ _ROUNDING = 1e-9
 _MAX_REPEATED_TASKS = 0.1  # share of repeated rows above which a column numbers something else
 # labels used instead of an option
 _NO_OPTION = ("-", "–", "—", "?", "none", "no answer", "keine", "keins", "aucun", "ninguno")
-_TOTALS = (
-    "total",
-    "totals",
-    "sum",
-    "sums",
-    "gesamt",
-    "insgesamt",
-    "summe",
-    "somme",
-    "suma",
-    "mean",
-    "mittelwert",
-)
+_TOTALS = tuple("total totals sum sums gesamt insgesamt summe somme suma mean mittelwert".split())
 _MIN_PAIRS = 3  # pairs that must sum to 100 before a warning
 _FAST_SHARE = 1 / 3  # of the usual time; surveys call faster respondents "speeders"
 

@@ -340,7 +340,6 @@ def count_votes(
             progressbar,
             given_columns.pop("where", None),
             given_columns,
-            is_board=True,
         )
     else:
         rows = read_rows_of_frame(source, given_columns, is_board=True)

@@ -94,9 +94,8 @@ def match_answers(
     design_rows = _read_design_rows(design.frame, column_names(table.frame))
     answers = _read_task_answers(table.frame, design_rows, named_columns)
     _refuse_numbers_from_zero(design_rows, answers)
-    row_indices, is_picked, answer_index, alternative_labels, n_unanswered = _join_answers(
-        design_rows, answers
-    )
+    products, n_unanswered = _join_answers(design_rows, answers)
+    answer_index = products["answer"].to_numpy()
     alternative_column = design_rows.alternative or "alternative"
     attribute_columns = [
         name
@@ -115,15 +114,15 @@ def match_answers(
     )
     # row -1 does not exist, so all cells become empty
     attribute_cells: Any = (
-        design_rows.frame[attribute_columns].reset_index(drop=True).reindex(row_indices)
+        design_rows.frame[attribute_columns].reset_index(drop=True).reindex(products["row"])
     )
     long_index = answers.frame.index[answer_index]
     long_columns = {
         answers.respondent: answers.frame[answers.respondent].to_numpy()[answer_index],
         design_rows.task: answers.task[answer_index],
-        alternative_column: np.array(alternative_labels, object),
+        alternative_column: products["label"].to_numpy(object),
         **{name: attribute_cells[name].to_numpy() for name in attribute_columns},
-        CHOSEN.name: is_picked.astype(int),
+        CHOSEN.name: products["picked"].to_numpy(int),
         **{name: answers.frame[name].to_numpy()[answer_index] for name in respondent_columns},
     }
     notes = [table.note, f"answers matched to the design in {design.file}"]
@@ -175,19 +174,14 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
         zip(version_labels, frame[task_column].map(format_label), strict=True)
     ):
         rows_by_task.setdefault(version_and_task, []).append(row_index)
-    if single_row_tasks := [
-        version_and_task
-        for version_and_task, task_rows in rows_by_task.items()
-        if len(task_rows) < 2
-    ]:
-        raise DataError(
-            f"Task {single_row_tasks[0][1]!r} of the design has only one row; write one row per"
-            " alternative of each task (as thali design does in design.csv)."
-        )
-    row_arrays = {
-        version_and_task: np.array(task_rows)
-        for version_and_task, task_rows in rows_by_task.items()
-    }
+    row_arrays: dict[tuple[str, str], np.ndarray] = {}
+    for (version, task), task_rows in rows_by_task.items():
+        if len(task_rows) < 2:
+            raise DataError(
+                f"Task {task!r} of the design has only one row; write one row per alternative of"
+                " each task (as thali design does in design.csv)."
+            )
+        row_arrays[version, task] = np.array(task_rows)
     return DesignRows(frame, version_column, task_column, alternative_column, row_arrays)
 
 
@@ -618,13 +612,12 @@ def _sort_tasks(tasks: list[str]) -> list[str]:
     return tasks
 
 
-def _join_answers(
-    design: DesignRows, answers: TaskAnswers
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
-    """Return, for each row of the long table, its design row, choice and answer."""
-    # Return the design row of each row of the long table (-1: no choice), whether it was picked,
-    # the index of its answer and the label of its alternative; and the number of tasks without an
-    # answer.
+def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFrame, int]:
+    """Return the products of all answers, and the number of tasks without an answer.
+
+    The columns are the design row (-1: no choice), the label of the alternative, whether it was
+    picked, and the index of the answer.
+    """
     design_versions = {version for version, _ in design.rows}
     rows_by_version = {
         version: design.select_tasks(version)
@@ -640,28 +633,15 @@ def _join_answers(
         chosen_position == len(task_rows)
         for task_rows, chosen_position in choice_by_answer.values()
     )
-    row_indices = []
-    is_picked = []
-    answer_indices = []
-    alternative_labels = []
+    products = []
     for index, (task_rows, chosen_position) in choice_by_answer.items():
-        rows_of_task = task_rows.tolist()
-        labels_of_task = design.list_labels(task_rows)
-        if has_added_none:
-            rows_of_task.append(-1)
-            labels_of_task.append(NONE)
-        row_indices += rows_of_task
-        alternative_labels += labels_of_task
-        is_picked += [k == chosen_position for k in range(len(rows_of_task))]
-        answer_indices += [index] * len(rows_of_task)
+        labels_of_task = zip(task_rows.tolist(), design.list_labels(task_rows), strict=True)
+        rows_of_task = [*labels_of_task, *[(-1, NONE)] * has_added_none]
+        products += [
+            (row, label, k == chosen_position, index) for k, (row, label) in enumerate(rows_of_task)
+        ]
     n_unanswered = len(answers.picked) - len(choice_by_answer)
-    return (
-        np.array(row_indices),
-        np.array(is_picked),
-        np.array(answer_indices),
-        alternative_labels,
-        n_unanswered,
-    )
+    return pd.DataFrame(products, columns=["row", "label", "picked", "answer"]), n_unanswered
 
 
 def _refuse_numbers_from_zero(design: DesignRows, answers: TaskAnswers) -> None:

@@ -282,12 +282,10 @@ def read_rows(
     progressbar: bool,
     where: str | None,
     options: dict[str, Any],
-    is_board: bool = False,
 ) -> ComparisonTable:
     """Read a table of comparisons; a large file as distinct rows with counts.
 
     `extra_columns`: columns that also distinguish rows, in addition to the columns of comparisons.
-    `is_board`: whether choices and scores of options are other possible data.
     """
     conditions = RowFilter.parse(where)
     dropped_columns = options.pop("without", None) or ()
@@ -306,7 +304,7 @@ def read_rows(
             head = filtered_file.read_head().drop_columns(dropped_columns, named_columns)
             check_columns(head.frame, extra_columns)
             options = name_date_column(head.frame, options)
-        reading = ComparisonTable(head, options, is_board=is_board).recognise_reading()
+        reading = ComparisonTable(head, options, is_board=True).recognise_reading()
         if reading.countable is not None:
             columns, count_columns = reading.countable
             distinct_columns = tuple(dict.fromkeys([*columns, *extra_columns]))
@@ -337,7 +335,7 @@ def read_rows(
     with prefix_errors(table.file):
         table = table.filter_rows(conditions).drop_columns(dropped_columns, named_columns)
         options = name_date_column(table.frame, options)
-        return ComparisonTable(table, options, is_board=is_board)
+        return ComparisonTable(table, options, is_board=True)
 
 
 def is_large(path: str) -> bool:

@@ -158,25 +158,15 @@ def strip_file_names(table: RawTable) -> RawTable:
         for file_name in column
     ]
     label_by_name = {
-        file_name: _strip_media_name(file_name) for file_name in dict.fromkeys(file_names)
+        file_name: " ".join(_MEDIA.sub(r"\1", file_name).replace("_", " ").split())
+        for file_name in file_names
     }
-    if (
-        not label_by_name
-        or len(set(label_by_name.values())) < len(label_by_name)
-        or not all(label_by_name.values())
-    ):
+    labels = set(label_by_name.values())
+    if not label_by_name or len(labels) < len(label_by_name) or "" in labels:
         return table
     file_name, label = next(iter(label_by_name.items()))
     note = f"file names in labels shown without folder and extension ({label!r} for {file_name!r})"
     return _apply_labels(table, label_by_name, note)
-
-
-def _strip_media_name(file_name: str) -> str:
-    """Return "ice cream" for "stimuli/ice_cream.png"; "" for other texts."""
-    media_match = _MEDIA.fullmatch(file_name)
-    if media_match is None:
-        return ""
-    return " ".join(media_match[1].replace("_", " ").split())
 
 
 def _list_text_cells(table: RawTable) -> list[list[str]]:
@@ -221,10 +211,6 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
 def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str = "") -> RawTable:
     """Replace cells of a table by their labels, and add a note."""
 
-    def replace_cell(cell: object) -> object:
-        """Return the label of a cell, or the cell itself."""
-        return label_by_name.get(format_label(cell), cell)
-
     if table.sheets:
         sheets = tuple(
             (title, _apply_labels(sheet, label_by_name)) for title, sheet in table.sheets
@@ -234,18 +220,15 @@ def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str =
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
         if _is_text_dtype(column):
-            renamed_cells = [
-                cell for cell in column.dropna().unique() if format_label(cell) in label_by_name
-            ]
-            if renamed_cells:
-                frame.isetitem(
-                    k,
-                    column.astype(object).replace(
-                        {cell: replace_cell(cell) for cell in renamed_cells}
-                    ),
-                )
+            label_by_cell: Any = {
+                cell: label_by_name[label]
+                for cell in column.dropna().unique()
+                if (label := format_label(cell)) in label_by_name
+            }
+            if label_by_cell:
+                frame.isetitem(k, column.astype(object).replace(label_by_cell))
     if _has_header_labels(table):
-        frame.columns = [str(replace_cell(name)) for name in frame.columns]
+        frame.columns = [label_by_name.get(format_label(name), str(name)) for name in frame.columns]
     return replace(table, frame=frame, note=join_notes(table.note, note))
 
 

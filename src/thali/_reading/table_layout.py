@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from thali._data.base_classes import Frozen
 from thali._data.choice_marks import is_response_time
-from thali._data.column_guesses import ColumnsRead, list_respondent_candidates
+from thali._data.column_guesses import ColumnsRead, Lack, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role
 from thali._data.respondent_table import list_differing_columns
@@ -134,14 +134,6 @@ class Reading:
                     f"; answered in less than a third of the usual time (column {name!r}):"
                     f" {shorten(speeders)}"
                 )
-
-
-class Lack(NamedTuple):
-    """The column that a table lacks to have a layout."""
-
-    missing: str
-    option: str = ""  # arguments of the shape that can name such a column, between blanks
-    near: int = 1  # number of matching parts; errors name the nearest shape
 
 
 OF_DISTANCES = Clause(

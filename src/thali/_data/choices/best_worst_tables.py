@@ -22,6 +22,7 @@ from ..column_readers import (
     get_column,
     list_texts,
     note_omission,
+    number_labelled_sets,
     read_counts,
     refuse_empty,
     select_answered_rows,
@@ -547,10 +548,8 @@ def widen_table(
     """
     import pandas as pd
 
-    set_keys, _ = encode_column(frame, columns.task)
-    if columns.respondent is not None:
-        respondent_codes, respondent_names = encode_column(frame, columns.respondent)
-        set_keys = set_keys * len(respondent_names) + respondent_codes
+    keys = filter(None, (columns.task, columns.respondent))
+    first_rows, set_index = number_labelled_sets(frame, keys)
     option_codes, option_names = encode_column(frame, columns.option)
     row_options = np.array(option_names, object)[option_codes]
     is_marked = {
@@ -558,7 +557,6 @@ def widen_table(
         for name in (columns.best, columns.worst)
     }
     role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
-    _, first_rows, set_index = np.unique(set_keys, return_index=True, return_inverse=True)
     max_options = int(np.bincount(set_index).max())
     option_columns = tuple(f"option {k + 1}" for k in range(max_options))
     used_columns = {*columns, "best", "worst", *role_columns, *option_columns}

@@ -28,6 +28,7 @@ from ..column_readers import (
     get_column,
     is_row_number,
     list_texts,
+    number_labelled_sets,
     read_counts,
 )
 from ..column_roles import (
@@ -155,7 +156,10 @@ def find_ranking_columns(
         _COUNT.find_possible_columns(name_by_simplified, (respondent_column, count_column))
     )
     if count_column is None:
-        count_column = next(filter(partial(_can_be_count, frame), count_columns), None)
+        numeric_columns = (name for name in count_columns if has_numbers(frame[name]))
+        count_column = next(
+            (name for name in numeric_columns if not is_row_number(get_column(frame, name))), None
+        )
     role_columns = (respondent_column, count_column, BEST.find_column(name_by_simplified))
     other_columns = [name for name in all_columns if name not in role_columns]
     rank_columns = (
@@ -199,11 +203,6 @@ def find_ranking_columns(
     if len(text_columns) == 1:
         return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
     return None
-
-
-def _can_be_count(frame: "pd.DataFrame", name: str) -> bool:
-    """Return whether a column contains numbers that do not number the rows."""
-    return has_numbers(frame[name]) and not is_row_number(get_column(frame, name))
 
 
 def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | None:
@@ -925,13 +924,7 @@ def _read_long_rankings(
     option_column, rank_column = columns.columns
     option_index, option_labels = encode_column(frame, option_column, labels)
     key_columns = list(filter(None, (columns.respondent, columns.group)))
-    ranking_keys = np.zeros(len(frame), np.int64)
-    for column in key_columns:
-        key_codes, labels_of_codes = encode_column(frame, column)
-        ranking_keys = ranking_keys * len(labels_of_codes) + key_codes
-    distinct_keys, first_rows, ranking_index = np.unique(
-        ranking_keys, return_index=True, return_inverse=True
-    )
+    first_rows, ranking_index = number_labelled_sets(frame, key_columns)
     rank_values = _read_ranks(frame, (rank_column,)).ravel()
     describe_ranking = partial(_describe_long_ranking, frame, key_columns, first_rows)
     sorted_rows = np.lexsort((option_index, ranking_index))
@@ -952,7 +945,7 @@ def _read_long_rankings(
             hint,
             ".",
         )
-    _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(distinct_keys)))
+    _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(first_rows)))
     rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
     ranking_orders = [
         _sort_by_rank(

@@ -68,7 +68,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..respondent_table import build_people_table, is_constant_within
+from ..respondent_table import build_people_table, is_constant_within, varies_within
 from ..suspicious_data import find_similar_labels, warn_each
 from .attribute_levels import (
     BINS,
@@ -598,7 +598,7 @@ def _has_levels(tasks: Any, name: str) -> bool:
     """Return whether a column has a few values, many times each, that differ within tasks."""
     n_values = tasks.obj[name].nunique()
     n_least = min(_MAX_DURATIONS, len(tasks.obj) // _MIN_REPEATS)
-    return bool(1 < n_values <= n_least and tasks[name].nunique().max() > 1)
+    return 1 < n_values <= n_least and varies_within(tasks, name)
 
 
 _MAX_DURATIONS, _MIN_REPEATS = 8, 5  # levels of a duration, and rows for each, unlike times
@@ -632,7 +632,7 @@ def _list_varying_columns(
 ) -> list[str]:
     """List the columns that vary within tasks."""
     tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
-    return [name for name in names if (tasks[name].nunique().to_numpy() > 1).any()]
+    return [name for name in names if varies_within(tasks, name)]
 
 
 def _read_task_table(
@@ -881,10 +881,7 @@ def _are_alike(frame: "pd.DataFrame", names: list[str], role: str, respondent: s
     known_keys = []
     if role == "task" and respondent is not None:
         known_keys = [respondent]
-    set_numbers = number_sets(frame, [*known_keys, names[0]])
-    return all(
-        np.array_equal(number_sets(frame, [*known_keys, name]), set_numbers) for name in names
-    )
+    return len({number_sets(frame, [*known_keys, name]).tobytes() for name in names}) == 1
 
 
 def _missing_roles_error(
@@ -1054,7 +1051,12 @@ def _read_attributes(
     describe_row: RowDescriber,
 ) -> list[Attribute]:
     """Read the ordered levels of all attributes from their columns."""
-    for argument, setting_by_attribute in (("levels", settings.levels), ("bins", settings.bins)):
+    words_by_attribute = list_missing_words(settings.missing, attribute_names)
+    for argument, setting_by_attribute in (
+        ("levels", settings.levels),
+        ("bins", settings.bins),
+        ("missing", words_by_attribute),
+    ):
         for attribute_name in setting_by_attribute:
             if attribute_name not in attribute_names:
                 raise ArgumentError(
@@ -1062,7 +1064,6 @@ def _read_attributes(
                     f" contains {attribute_name!r}, which is not an"
                     f" attribute.{suggest(attribute_name, attribute_names)}",
                 )
-    words_by_attribute = _list_missing_words(settings.missing, attribute_names)
     return [
         _read_attribute(
             frame,
@@ -1075,25 +1076,17 @@ def _read_attributes(
     ]
 
 
-def _list_missing_words(
-    missing: str | Iterable[str] | Mapping[str, Any] | None, attribute_names: list[str]
+def list_missing_words(
+    missing: str | Iterable[str] | Mapping[str, Any] | None, attribute_names: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
     """Return, for each attribute, the cells that mean a product lacks it."""
     if missing is None:
         return {}
     if not isinstance(missing, Mapping):
-        return {attribute_name: _convert_labels(missing) for attribute_name in attribute_names}
-    words_by_attribute = {
+        missing = dict.fromkeys(attribute_names, missing)
+    return {
         str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
     }
-    for attribute_name in words_by_attribute:
-        if attribute_name not in attribute_names:
-            raise ArgumentError(
-                Argument("missing"),
-                f" contains {attribute_name!r}, which is not an"
-                f" attribute.{suggest(attribute_name, attribute_names)}",
-            )
-    return words_by_attribute
 
 
 def _convert_labels(value: str | Iterable[Any]) -> tuple[str, ...]:

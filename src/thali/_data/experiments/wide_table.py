@@ -40,8 +40,9 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..respondent_table import is_constant_within
+from ..respondent_table import is_constant_within, varies_within
 from .dual_response import BOUGHT
+from .long_table import list_missing_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -472,7 +473,7 @@ def _varies_like_attribute(
     cells = get_column(frame, name)
     if respondent is None or get_column(frame, respondent).is_unique:
         return cells.nunique() > 1 and not label.isdigit()
-    return bool((cells.groupby(get_column(frame, respondent)).nunique() > 1).any())
+    return varies_within(frame.groupby(respondent), name)
 
 
 def _fit_choices(
@@ -625,16 +626,9 @@ def add_lacking_word(
     ]
     if not incomplete_attributes:
         return missing
-    words_by_attribute: dict[Any, Any] = {}
-    if isinstance(missing, Mapping):
-        words_by_attribute = dict(missing)
-    elif missing is not None:
-        words_by_attribute = dict.fromkeys(columns.attributes, missing)
+    words_by_attribute = list_missing_words(missing, columns.attributes)
     for attribute in incomplete_attributes:
-        missing_words = words_by_attribute.get(attribute, [])
-        if not isinstance(missing_words, list | tuple):
-            missing_words = [missing_words]
-        words_by_attribute[attribute] = [*missing_words, LACKING]
+        words_by_attribute[attribute] = (*words_by_attribute.get(attribute, ()), LACKING)
     return words_by_attribute
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
-from ..column_guesses import SideColumns, find_side_columns
+from ..column_guesses import Lack, SideColumns, find_side_columns
 from ..column_readers import describe_columns
 from ..column_roles import (
     CHOSEN_OF_TWO,
@@ -29,29 +29,12 @@ from ..column_roles import (
 if TYPE_CHECKING:
     import pandas as pd
 
-COUNT_NAMES = (
-    "{0}over{1}",
-    "{0}wins",
-    "{0}win",
-    "wins{0}",
-    "win{0}",
-    "count{0}",
-    "{0}count",
-    "chose{0}",
-    "{0}chosen",
-    "n{0}{1}",
-    "n{0}",
-    "votes{0}",
-    "{0}votes",
-    "w{0}{1}",
-    "x{0}{1}",
-    "wins{0}{1}",
-    "winner{0}",
-    "chosen{0}",
-    "preferred{0}",
-    "{0}preferred",
-    "prefer{0}",
-    "prefers{0}",
+COUNT_NAMES = tuple(
+    (
+        "{0}over{1} {0}wins {0}win wins{0} win{0} count{0} {0}count chose{0} {0}chosen n{0}{1}"
+        " n{0} votes{0} {0}votes w{0}{1} x{0}{1} wins{0}{1} winner{0} chosen{0} preferred{0}"
+        " {0}preferred prefer{0} prefers{0}"
+    ).split()
 )
 PROBABILITY_NAMES = ("p{0}", "prob{0}", "probability{0}")  # that the option of this side is chosen
 _TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
@@ -66,17 +49,7 @@ _NEUTRAL = (
     ("item", "other"),
 )
 
-SHARES = (
-    "percent",
-    "pct",
-    "proportion",
-    "share",
-    "probability",
-    "anteil",
-    "prozent",
-    "pourcent",
-    "porcent",
-)
+SHARES = tuple("percent pct proportion share probability anteil prozent pourcent porcent".split())
 
 
 class PairColumns(NamedTuple):
@@ -125,6 +98,16 @@ class PairColumns(NamedTuple):
         """Whether a column contains the probability that the first option is chosen."""
         return len(self.times) == 2 and self.times[0] == self.times[1]
 
+    def with_named(
+        self, count: str | None, losses: str | None, respondent: str | None
+    ) -> "PairColumns":
+        """Return the columns with those named by the user."""
+        first_count, second_count = [*self.times, None, None][:2]
+        times = (count or first_count, losses or second_count)
+        return self._replace(
+            times=tuple(filter(None, times)), respondent=respondent or self.respondent
+        )
+
     @property
     def weighted(self) -> bool:
         """Whether counts may be fractional: probabilities, or a column called weight."""
@@ -167,6 +150,7 @@ def list_readings(
     option_and_count_columns += [
         (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
     ]
+    all_count_names = _list_count_names(side_columns)
     two_count_readings = [
         PairColumns(
             options,
@@ -179,11 +163,7 @@ def list_readings(
         for times, reverse_times in (*count_names, *WINS_LOSSES)
         if are_columns(times, reverse_times)
         and not {name_by_simplified[times], name_by_simplified[reverse_times]} & set(options)
-    ]
-    two_count_readings = [
-        pair
-        for pair in two_count_readings
-        if simplify_name(pair.options[0]) not in _list_count_names(side_columns)
+        and simplify_name(options[0]) not in all_count_names
     ]
     if two_count_readings:
         return list(dict.fromkeys(two_count_readings))
@@ -312,21 +292,17 @@ def find_pair_columns(names: list[str], used_columns: Collection[str | None]) ->
     return readings[0]
 
 
-def find_missing_column(names: list[str]) -> tuple[str, str, int] | None:
-    """Describe the column that a nearly complete list of comparisons lacks.
-
-    Return the description, the role of the column, and how close the list is (higher is closer);
-    None if it is not close.
-    """
+def find_missing_column(names: list[str]) -> Lack | None:
+    """Return the column that a nearly complete list of comparisons lacks; None for others."""
     name_by_simplified = map_plain_names(names)
     if missing_count := _find_missing_count(names, name_by_simplified):
-        return *missing_count, 4
+        return missing_count
     for present_column, missing_name, role in _list_single_columns(name_by_simplified):
-        missing_column = (
+        return Lack(
             f"a column with the {role} option, such as {missing_name!r} ({present_column!r} was"
-            " read as the column of the other option)"
+            " read as the column of the other option)",
+            role,
         )
-        return missing_column, role, 1
     return None
 
 
@@ -353,10 +329,8 @@ def _list_single_columns(name_by_simplified: dict[str, str]) -> list[tuple[str, 
     ]
 
 
-def _find_missing_count(
-    columns: list[str], name_by_simplified: dict[str, str]
-) -> tuple[str, str] | None:
-    """Describe the missing second count column, and its role; None if none is missing."""
+def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) -> Lack | None:
+    """Return the missing second column of counts; None if none is missing."""
     side_columns = find_side_columns(columns)
     options_and_marks = [
         (pair.columns, pair.side)
@@ -364,47 +338,42 @@ def _find_missing_count(
         if simplify_name(pair.columns[0]) not in _list_count_names(side_columns)
     ]
     options_and_marks += [
-        (
-            (name_by_simplified[first_option], name_by_simplified[second_option]),
-            (first_option, second_option),
-        )
-        for first_option, second_option in _NEUTRAL
-        if first_option in name_by_simplified and second_option in name_by_simplified
+        (options, marks)
+        for marks in _NEUTRAL
+        for options in find_column_pairs(name_by_simplified, [marks])
     ]
-    for (first_option, second_option), side_marks in options_and_marks:
+    for options, side_marks in options_and_marks:
+        first_option, second_option = options
         share_columns = [
             name
             for name in columns
-            if any(word in simplify_name(name) for word in SHARES)
-            and name not in (first_option, second_option)
+            if any(word in simplify_name(name) for word in SHARES) and name not in options
         ]
         if share_columns:
-            return (
+            return Lack(
                 f"a column such as 'p_a' with the probability that {first_option!r} is chosen, or"
                 " two columns, such as 'wins' and 'losses', that count how often"
                 f" {first_option!r} and how often {second_option!r} was chosen (not"
                 f" {share_columns[0]!r})",
                 "probability",
+                4,
             )
         count_names = [
             (name_pattern.format(*side_marks), name_pattern.format(*side_marks[::-1]))
             for name_pattern in COUNT_NAMES
         ] + [*WINS_LOSSES]
-        for present_name, reverse_name in (
-            *count_names,
-            *(name_pair[::-1] for name_pair in count_names),
+        for present_name, reverse_name, uncounted_option in (
+            *((first, second, second_option) for first, second in count_names),
+            *((second, first, first_option) for first, second in count_names),
         ):
             if (
                 present_name in name_by_simplified
                 and reverse_name not in name_by_simplified
-                and name_by_simplified[present_name] not in (first_option, second_option)
+                and name_by_simplified[present_name] not in options
             ):
-                uncounted_option = first_option
-                if present_name in [count_name for count_name, _ in count_names]:
-                    uncounted_option = second_option
-                return (
+                return Lack(
                     f"a column to match {name_by_simplified[present_name]!r} that counts how often"
                     f" {uncounted_option!r} was chosen",
-                    "",
+                    near=4,
                 )
     return None

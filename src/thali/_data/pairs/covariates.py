@@ -169,7 +169,7 @@ def read_covariates(
                 f"Column {name!r} contains the options or the outcome and cannot be a covariate;"
                 " give the name of another column."
             )
-        if _is_numeric(values):
+        if has_numbers(values):
             values_by_name |= _read_number_covariate(values, frame)
         else:
             values_by_name |= _build_indicators(frame, name)
@@ -324,7 +324,7 @@ def _compute_differences(
     """Return first minus second option's values, by covariate name."""
     side_values = get_column(frame, first_column), get_column(frame, second_column)
     for side_column in side_values:
-        if not _is_numeric(side_column):
+        if not has_numbers(side_column):
             raise DataError(
                 f"{first_column!r} and {second_column!r} describe the two sides, so their"
                 " difference requires"
@@ -333,12 +333,6 @@ def _compute_differences(
             )
     differences: pd.Series = side_values[0] - side_values[1]
     return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
-
-
-def _is_numeric(column: "pd.Series") -> bool:
-    """Return whether the column has a numeric type."""
-
-    return has_numbers(column)
 
 
 def _read_number_covariate(column: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray]:

@@ -124,14 +124,8 @@ def from_frame(
             next((name for name in all_columns if name == "ties"), None),
             find_respondent_column(all_columns, (count, respondent)),
         )
-    count_columns = (
-        count or next(iter(columns.times), None),
-        losses or next(iter(columns.times[1:]), None),
-    )
-    columns = columns._replace(times=tuple(filter(None, count_columns)), ties=ties or columns.ties)
-    return read_list(
-        cls, frame, columns._replace(respondent=respondent or columns.respondent), labels, weights
-    )
+    columns = columns.with_named(count, losses, respondent)._replace(ties=ties or columns.ties)
+    return read_list(cls, frame, columns, labels, weights)
 
 
 def read_list(

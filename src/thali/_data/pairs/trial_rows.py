@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +11,7 @@ from thali._labels import format_label, is_number, list_names, shorten, simplify
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..choice_marks import are_often_equal
-from ..column_guesses import SideColumns, find_side_columns, has_both_signs
+from ..column_guesses import Lack, SideColumns, find_side_columns, has_both_signs
 from ..column_readers import (
     add_note,
     check_columns,
@@ -26,11 +26,13 @@ from ..column_readers import (
     read_counts,
 )
 from ..column_roles import (
+    AWAY,
     BEST,
     CHOSEN_OF_TWO,
     COUNT,
     GAMES,
     GOALS,
+    HOME,
     LOCAL_SIDES,
     MORE_SIDES,
     ODD,
@@ -521,10 +523,13 @@ def find_trial_columns(
     if len(verdict_columns) > 1:
         verdict_columns = _order_sides(verdict_columns, (first_column, second_column))
     used_columns |= set(verdict_columns)
+    possible_respondents = RESPONDENT.find_possible_columns(name_by_simplified, used_columns)
     respondent_column = named_columns.get("respondent") or next(
-        filter(
-            partial(_may_be_respondent, frame),
-            RESPONDENT.find_possible_columns(name_by_simplified, used_columns),
+        (
+            name
+            for name in possible_respondents
+            # a column named "id" that is different in every row numbers the rows
+            if simplify_name(name) != "id" or not frame[name].is_unique
         ),
         None,
     )
@@ -610,19 +615,7 @@ def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
     return option_columns
 
 
-class MissingColumn(NamedTuple):
-    """The column that a table lacks to contain trials, with a sentence.
-
-    The fields are the description, the role of the column, and how close the table is (higher is
-    closer).
-    """
-
-    what: str
-    role: str
-    near: int
-
-
-def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
+def describe_missing(frame: "pd.DataFrame", game: bool) -> Lack | None:
     """Describe the one column that a table of trials or games lacks; None if several.
 
     Return None if the table is not similar to trials or games.
@@ -651,46 +644,49 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> MissingColumn | None:
             " or the trial was a tie, instead of the positive and negative numbers in"
             f" {sliders[0]!r}"
         )
-    return MissingColumn(
+    return Lack(
         f"a column showing whether {first_column!r} or {second_column!r} {outcome_text}"
         f"{columns_text}",
-        "chosen",
+        outcome_role.name,
         3,
     )
 
 
 def _describe_missing_option(
     name_by_simplified: dict[str, str], verdict_column: str, is_game: bool
-) -> MissingColumn | None:
-    """Describe the missing column of options; None if nothing suggests one."""
-    for first_mark, second_mark in (*SIDES, *MORE_SIDES):
-        for role, present_mark, missing_mark in (
-            ("second", first_mark, second_mark),
-            ("first", second_mark, first_mark),
+) -> Lack | None:
+    """Return the missing column of options; None if nothing suggests one."""
+    arguments = {"first": "first", "second": "second"}
+    if is_game:
+        arguments = {"first": HOME.name, "second": AWAY.name}
+    for marks, role, stem, name_pattern in product(
+        (*SIDES, *MORE_SIDES), ("second", "first"), ("", *sorted(STEMS)), ("{0}{1}", "{1}{0}")
+    ):
+        present_mark, missing_mark = marks
+        if role == "first":
+            missing_mark, present_mark = marks
+        present_column = name_by_simplified.get(name_pattern.format(stem, present_mark))
+        missing_name = name_pattern.format(stem, missing_mark)
+        # a single letter is no name
+        is_specific = bool(stem) or len(present_mark) > 1
+        if is_game:
+            is_specific = min(map(len, marks)) > 1
+        if (
+            present_column in (None, verdict_column)
+            or missing_name in name_by_simplified
+            or (marks[0] in GAMES) != is_game
+            or not is_specific
         ):
-            if is_game and min(len(present_mark), len(missing_mark)) < 2:
-                continue
-            for stem in ("", *sorted(STEMS)):
-                for name_pattern in ("{0}{1}", "{1}{0}"):
-                    present_name = name_pattern.format(stem, present_mark)
-                    missing_name = name_pattern.format(stem, missing_mark)
-                    is_alone = (
-                        present_name in name_by_simplified
-                        and missing_name not in name_by_simplified
-                        and name_by_simplified[present_name] != verdict_column
-                        and (stem or len(present_mark) > 1)
-                    )
-                    if is_alone and (first_mark in GAMES) == is_game:
-                        present_column = name_by_simplified[present_name]
-                        # write it like its partner
-                        if present_column.casefold().endswith(present_mark):
-                            missing_name = present_column[: -len(present_mark)] + missing_mark
-                        return MissingColumn(
-                            f"a column with the {role} option, such as {missing_name!r}"
-                            f" ({present_column!r} was read as the column of the other option)",
-                            role,
-                            3,
-                        )
+            continue
+        # write it like its partner
+        if present_column.casefold().endswith(present_mark):
+            missing_name = present_column[: -len(present_mark)] + missing_mark
+        return Lack(
+            f"a column with the {role} option, such as {missing_name!r} ({present_column!r} was"
+            " read as the column of the other option)",
+            arguments[role],
+            3,
+        )
     return None
 
 
@@ -943,12 +939,6 @@ def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, s
     if sides_by_text is None and not any(map(is_number, texts)):
         sides_by_text = _map_sides(texts, tie_texts, option_columns, False)
     return sides_by_text is not None and {FIRST, SECOND} <= {*map(sides_by_text.get, texts)}
-
-
-def _may_be_respondent(frame: "pd.DataFrame", column: str) -> bool:
-    """Return whether a column's cells can be names of respondents."""
-    # A column named "id" that is different in every row numbers the rows.
-    return simplify_name(column) != "id" or not frame[column].is_unique
 
 
 def read_trial_outcomes(

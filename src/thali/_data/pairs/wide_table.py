@@ -113,20 +113,18 @@ def find_wide_columns(
         - coded_texts
         for name in other_columns
     }
-    for order_source, pairs_of_columns in (
-        ("named", match_pair_names(other_columns)),
-        ("named", _match_two_numbers(other_columns)),
-        ("named", _match_repeated_stems(other_columns)),
-        ("numbered", _match_running_numbers(other_columns)),
+    # the share of the columns that must contain answers
+    for order_source, least_share, pairs_of_columns in (
+        ("named", 0.5, match_pair_names(other_columns)),
+        ("named", 0.5, _match_two_numbers(other_columns)),
+        ("named", 0.5, _match_repeated_stems(other_columns)),
+        ("numbered", 1.0, _match_running_numbers(other_columns)),
     ):
         can_be_answers = [
             _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
         ]
-        are_answers = all(can_be_answers)
-        if order_source == "named":
-            are_answers = 2 * sum(can_be_answers) >= len(can_be_answers)
-        has_answers = frame[[*pairs_of_columns]].notna().to_numpy().any()
-        if has_answers and are_answers:
+        are_answers = sum(can_be_answers) >= least_share * len(can_be_answers)
+        if are_answers and frame[[*pairs_of_columns]].notna().to_numpy().any():
             return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
     if pairs_by_column := _match_answers(other_columns, texts_by_column):
         return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)
@@ -140,9 +138,8 @@ def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
             {format_label(value) for value in frame[name].dropna().unique()}
             for name in numbered_columns
         ]
-        possible_codes = ({"1", "2"}, {"1", "0", "-1"})
         if len(numbered_columns) > 2 and any(
-            all(cells <= code_texts for cells in texts_by_column) for code_texts in possible_codes
+            all(cells <= code_texts for cells in texts_by_column) for code_texts in _TYPICAL[:2]
         ):
             return numbered_columns
     return []
@@ -234,13 +231,8 @@ def _match_running_numbers(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
     for numbered_columns in _group_numbered(columns).values():
         if n_options := compute_n_options(len(numbered_columns)):
-            return dict(
-                zip(
-                    numbered_columns,
-                    list_prefmod_pairs([str(i + 1) for i in range(n_options)]),
-                    strict=True,
-                )
-            )
+            pairs = list_prefmod_pairs([str(i + 1) for i in range(n_options)])
+            return dict(zip(numbered_columns, pairs, strict=True))
     return {}
 
 
@@ -277,16 +269,12 @@ def _is_complete(pair_by_column: Mapping[str, Pair]) -> bool:
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
     """Return whether all cells of a column can be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
-    if any(texts <= codes for codes in _TYPICAL):
-        return True
     answer_labels = {
         text for text in texts if simplify_name(text) not in _NO_LABELS or text in pair
     }
-    return (
-        answer_labels <= set(pair)
-        or answer_labels <= {">", "<"}
-        or answer_labels <= {"first", "second"}
-        or answer_labels <= {"left", "right"}
+    return any(texts <= codes for codes in _TYPICAL) or any(
+        answer_labels <= words
+        for words in ({*pair}, {">", "<"}, {"first", "second"}, {"left", "right"})
     )
 
 

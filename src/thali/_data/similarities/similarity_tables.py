@@ -79,6 +79,15 @@ class MeasuredPairs(NamedTuple):
     zeros_not_read: bool = False
     lowest_diagonal: bool = False
 
+    def build_table(self, object_labels: tuple[str, ...]) -> np.ndarray:
+        """Return the similarities as a square table in the order of `object_labels`."""
+        table = np.full((len(object_labels), len(object_labels)), np.nan)
+        new_indices = find_label_indices(self.labels, object_labels)
+        first_indices = new_indices[self.first]
+        second_indices = new_indices[self.second]
+        table[first_indices, second_indices] = table[second_indices, first_indices] = self.values
+        return table
+
 
 def expand_condensed(matrix: Any) -> Any:
     """Convert scipy's condensed distance vector to a square table, empty diagonal.
@@ -371,14 +380,12 @@ def average_respondents(
     """
     if labels is not None:
         labels = tuple(labels)
-    matrices_in_order = matrices
     if isinstance(matrices, Mapping):
-        matrices_in_order = list(matrices.values())
-    matrices_in_order = _list_matrices(matrices_in_order)
-    respondents: Iterable[Any] = range(1, len(matrices_in_order) + 1)
-    if isinstance(matrices, Mapping):
-        respondents = matrices
-    respondents = tuple(map(format_label, respondents))
+        matrices_in_order = _list_matrices(list(matrices.values()))
+        respondents = tuple(map(format_label, matrices))
+    else:
+        matrices_in_order = _list_matrices(matrices)
+        respondents = tuple(str(number) for number in range(1, len(matrices_in_order) + 1))
     if has_repeats(respondents):
         raise DataError(f"Respondents must have unique names; got {shorten(respondents)}.")
     pairs_by_respondent = []
@@ -386,11 +393,14 @@ def average_respondents(
         with prefix_errors(f"Respondent {number}"):
             pairs_by_respondent.append(read_measured_pairs(matrix, labels, symmetrize))
     object_labels = pairs_by_respondent[0].labels
+    for number, measured_pairs in enumerate(pairs_by_respondent, start=1):
+        if set(measured_pairs.labels) != set(object_labels):
+            raise DataError(
+                f"All tables must have the same labels; respondent {number} has"
+                f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(object_labels)}."
+            )
     tables_by_respondent = np.stack(
-        [
-            _sort_objects(measured_pairs, object_labels, number)
-            for number, measured_pairs in enumerate(pairs_by_respondent, start=1)
-        ]
+        [measured_pairs.build_table(object_labels) for measured_pairs in pairs_by_respondent]
     )
     i, j = np.triu_indices(len(object_labels), k=1)
     pair_values = tables_by_respondent[:, i, j]
@@ -423,25 +433,6 @@ def average_respondents(
         all(measured_pairs.lowest_diagonal for measured_pairs in pairs_by_respondent),
     )
     return measured, empirical_sigma, JudgedValues.from_table(respondents, pair_values)
-
-
-def _sort_objects(
-    measured_pairs: MeasuredPairs, object_labels: tuple[str, ...], respondent_number: int
-) -> np.ndarray:
-    """Return a respondent's similarities as a square table in the order of `object_labels`."""
-    if set(measured_pairs.labels) != set(object_labels):
-        raise DataError(
-            f"All tables must have the same labels; respondent {respondent_number} has"
-            f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(object_labels)}."
-        )
-    table = np.full((len(object_labels), len(object_labels)), np.nan)
-    new_indices = find_label_indices(measured_pairs.labels, object_labels)
-    first_indices = new_indices[measured_pairs.first]
-    second_indices = new_indices[measured_pairs.second]
-    table[first_indices, second_indices] = table[second_indices, first_indices] = (
-        measured_pairs.values
-    )
-    return table
 
 
 def _list_matrices(matrices: Any) -> list[Any]:
@@ -619,64 +610,60 @@ def read_pair_list(
             f"{format_plural(int((~is_used).sum()), 'row')} without a similarity of two objects"
             " dropped"
         )
-    first_index = first_index[is_used]
-    second_index = second_index[is_used]
-    values = values[is_used]
-    counts = counts[is_used]
+    rows = _PairRows(first_index, second_index, values, counts).select(is_used)
     row_respondents = read_respondents(frame, columns.respondent, columns)
     if row_respondents is None:
-        return *_average_pairs(object_labels, first_index, second_index, values, counts), None
-    return _average_judged_rows(
-        object_labels,
-        first_index,
-        second_index,
-        values,
-        counts,
-        row_respondents.select_rows(is_used),
-    )
+        return *_average_pairs(object_labels, rows), None
+    return _average_judged_rows(object_labels, rows, row_respondents.select_rows(is_used))
+
+
+class _PairRows(NamedTuple):
+    """Rows of a list of pairs: two objects, their similarity, number of judgements."""
+
+    first: np.ndarray
+    second: np.ndarray
+    values: np.ndarray
+    counts: np.ndarray
+
+    def select(self, rows: np.ndarray) -> "_PairRows":
+        """Return these rows, given by mask or index."""
+        return _PairRows(*(column[rows] for column in self))
+
+    def number_pairs(self, n: int) -> np.ndarray:
+        """Return the number of each row's pair of n objects."""
+        return number_pairs(n, self.first, self.second)
 
 
 def _average_judged_rows(
-    object_labels: tuple[str, ...],
-    i: np.ndarray,
-    j: np.ndarray,
-    values: np.ndarray,
-    counts: np.ndarray,
-    row_respondents: RowRespondents,
+    object_labels: tuple[str, ...], rows: _PairRows, row_respondents: RowRespondents
 ) -> tuple[MeasuredPairs, float | None, JudgedValues | None]:
     """Average the rows of each pair; return means, sigma, respondents' values."""
     # Respondents who wrote every pair in both orders judged it once.
     n = len(object_labels)
-    pair_keys = number_pairs(n, i, j)
+    respondent_index = row_respondents.number
     _, first_rows, key_index = np.unique(
-        row_respondents.number * n * n + pair_keys, return_index=True, return_inverse=True
+        respondent_index * n * n + rows.number_pairs(n), return_index=True, return_inverse=True
     )
-    if _is_written_twice(i < j, key_index, values == values[first_rows][key_index], counts):
-        i = i[first_rows]
-        j = j[first_rows]
-        values = values[first_rows]
-        counts = counts[first_rows]
-        pair_keys = pair_keys[first_rows]
-        respondent_index = row_respondents.number[first_rows]
-    elif len(first_rows) == len(key_index):
-        respondent_index = row_respondents.number
-    else:
+    if _is_written_twice(rows, key_index, rows.values == rows.values[first_rows][key_index]):
+        rows = rows.select(first_rows)
+        respondent_index = respondent_index[first_rows]
+    elif len(first_rows) < len(key_index):
         k = int((np.bincount(key_index) > 1).argmax())
-        first_object = object_labels[i[first_rows[k]]]
-        second_object = object_labels[j[first_rows[k]]]
+        first_object = object_labels[rows.first[first_rows[k]]]
+        second_object = object_labels[rows.second[first_rows[k]]]
         warn(
             DataWarning(
                 "The respondent column was ignored because"
-                f" {row_respondents.names[row_respondents.number[first_rows[k]]]!r}"
+                f" {row_respondents.names[respondent_index[first_rows[k]]]!r}"
                 f" judged {first_object!r} and {second_object!r} several times; to use it, give one"
                 " mean per respondent and pair."
             )
         )
-        return _average_pairs(object_labels, i, j, values, counts)[0], None, None
-    measured, sigma = _average_pairs(object_labels, i, j, values, counts)
-    if (counts != 1.0).any():  # a row is the mean of several judgements
+        return _average_pairs(object_labels, rows)[0], None, None
+    measured, sigma = _average_pairs(object_labels, rows)
+    if (rows.counts != 1.0).any():  # a row is the mean of several judgements
         return measured, sigma, None
-    pair_index = np.searchsorted(measured.first * n + measured.second, pair_keys)
+    pair_index = np.searchsorted(measured.first * n + measured.second, rows.number_pairs(n))
     sort_order = np.lexsort((pair_index, respondent_index))
     return (
         measured,
@@ -686,25 +673,22 @@ def _average_judged_rows(
             row_respondents.names,
             respondent_index[sort_order].astype(np.int32),
             pair_index[sort_order].astype(np.int32),
-            values[sort_order],
+            rows.values[sort_order],
             row_respondents.people,
         ),
     )
 
 
 def _average_pairs(
-    object_labels: tuple[str, ...],
-    i: np.ndarray,
-    j: np.ndarray,
-    values: np.ndarray,
-    counts: np.ndarray,
+    object_labels: tuple[str, ...], rows: _PairRows
 ) -> tuple[MeasuredPairs, float | None]:
     """Average the rows of each pair; also estimate sigma of one judgement."""
     # Sigma is None unless most pairs have two judgements, in one row each.
     # with fewer repeated pairs, the features that fit the other pairs are more informative on sigma
     n = len(object_labels)
+    values, counts = rows.values, rows.counts
     pair_keys, first_rows, pair_index = np.unique(
-        number_pairs(n, i, j), return_index=True, return_inverse=True
+        rows.number_pairs(n), return_index=True, return_inverse=True
     )
     first_values = values[first_rows]  # makes the mean of equal numbers exactly that number
     excess_sums = np.bincount(
@@ -712,9 +696,7 @@ def _average_pairs(
     )
     n_judgements = np.bincount(pair_index, weights=counts, minlength=len(pair_keys))
     mean_values = first_values + excess_sums / n_judgements
-    is_written_twice = _is_written_twice(
-        i < j, pair_index, values == first_values[pair_index], counts
-    )
+    is_written_twice = _is_written_twice(rows, pair_index, values == first_values[pair_index])
     measured = MeasuredPairs(
         object_labels, pair_keys // n, pair_keys % n, mean_values, n_judgements, "table of pairs"
     )
@@ -727,7 +709,8 @@ def _average_pairs(
     ):
         return measured, None
     # if each judgement is written twice, sigma would be too small
-    if _are_mostly_mirrored(i < j, pair_index, values - first_values[pair_index]):
+    is_forward = rows.first < rows.second
+    if _are_mostly_mirrored(is_forward, pair_index, values - first_values[pair_index]):
         return measured, None
     square_sums = np.bincount(pair_index, (values - mean_values[pair_index]) ** 2, len(pair_keys))
     return measured, _estimate_judgement_sigma(square_sums, mean_values, n_judgements)
@@ -750,27 +733,19 @@ def _are_mostly_mirrored(
 
 
 def _is_written_twice(
-    is_forward: np.ndarray,
-    pair_index: np.ndarray,
-    equals_first_value: np.ndarray,
-    counts: np.ndarray,
+    rows: _PairRows, pair_index: np.ndarray, equals_first_value: np.ndarray
 ) -> bool:
     """Return whether the list contains every pair in both orders, with equal numbers."""
-    n_pairs = int(pair_index.max(initial=-1)) + 1
-    times_by_order = (
-        np.bincount(pair_index[is_forward], minlength=n_pairs),
-        np.bincount(pair_index[~is_forward], minlength=n_pairs),
-    )
-    if (
-        not n_pairs
-        or not equals_first_value.all()
-        or any((times != 1).any() for times in times_by_order)
-    ):
+    if not pair_index.size or not equals_first_value.all():
         return False
-    return np.array_equal(
-        counts[is_forward][np.argsort(pair_index[is_forward])],
-        counts[~is_forward][np.argsort(pair_index[~is_forward])],
-    )
+    is_forward = rows.first < rows.second
+    counts_by_order = []
+    for is_in_order in (is_forward, ~is_forward):
+        order = np.argsort(pair_index[is_in_order])
+        if not np.array_equal(pair_index[is_in_order][order], np.arange(pair_index.max() + 1)):
+            return False
+        counts_by_order.append(rows.counts[is_in_order][order])
+    return np.array_equal(*counts_by_order)
 
 
 def _check_only_one(candidates: list[str], role: str) -> None:

@@ -41,6 +41,7 @@ from ..column_roles import (
     RESPONDENT,
     SIMILAR_TWO,
     find_column_pairs,
+    find_named_columns,
     map_plain_names,
     simplify_name,
 )
@@ -530,25 +531,26 @@ def find_triplet_columns(
     }
     name_by_simplified = map_plain_names(names)
     count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified)
-    other_columns: dict[str, Any] = {
-        "count": count_column,
-        "question": named_columns.get("question"),
-    }
+    columns = _find_role_columns(name_by_simplified, named_columns, count_column)
+    if columns is None:
+        return None
+    columns = columns._replace(count=count_column, question=named_columns.get("question"))
+    respondent_column = named_columns.get("respondent") or next(
+        RESPONDENT.find_certain_columns(name_by_simplified, columns.used), None
+    )
+    return columns._replace(who=respondent_column)
 
-    def fill_respondent_column(columns: TripletColumns) -> TripletColumns:
-        """Return the columns with the respondent's column filled in."""
-        respondent_column = named_columns.get("respondent") or next(
-            RESPONDENT.find_certain_columns(name_by_simplified, columns.used), None
-        )
-        return columns._replace(who=respondent_column)
 
+def _find_role_columns(
+    name_by_simplified: dict[str, str], named_columns: dict[str, Any], count_column: str | None
+) -> TripletColumns | None:
+    """Find the columns of an anchor and two objects, or of a set and the answer; else None."""
     if "anchor" in named_columns or not {"objects", "odd", "chosen"} & set(named_columns):
-        role_columns = [
-            named_columns.get(role.name) or role.find_column(name_by_simplified) or ""
-            for role in (ANCHOR, NEARER, FARTHER)
-        ]
-        if all(role_columns):
-            return fill_respondent_column(TripletColumns(tuple(role_columns), **other_columns))
+        role_columns = find_named_columns(
+            name_by_simplified, named_columns, (ANCHOR, NEARER, FARTHER)
+        )
+        if None not in role_columns:
+            return TripletColumns(tuple(role_columns))
     odd_column = named_columns.get("odd") or ODD.find_column(name_by_simplified)
     chosen_columns = named_columns.get("chosen")
     if not chosen_columns and "odd" not in named_columns:
@@ -583,9 +585,7 @@ def find_triplet_columns(
         return None
     if chosen_columns is not None:
         chosen_columns = (chosen_columns[0], chosen_columns[1])
-    return fill_respondent_column(
-        TripletColumns(tuple(object_columns), odd_column, chosen_columns, **other_columns)
-    )
+    return TripletColumns(tuple(object_columns), odd_column, chosen_columns)
 
 
 def are_stimuli(columns: Sequence[str]) -> bool:

@@ -59,6 +59,7 @@ from thali._data.column_roles import (
 )
 from thali._data.experiments.wide_table import find_wide_tasks
 from thali._data.kinds import CHOICES
+from thali._data.respondent_table import varies_within
 from thali._data.triplets.triplet_tables import are_stimuli
 from thali._labels import format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, DataError, Message, Setting
@@ -302,8 +303,8 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         name
         for name in table.names
         if name not in ranking_columns.used
-        and frame.groupby(option)[name].nunique().max() > 1
-        and sets[name].nunique().max() > 1
+        and varies_within(frame.groupby(option), name)
+        and varies_within(sets, name)
         and not frame[name].is_unique
     ]
     if other_columns and counts_up(frame[option], sets.cumcount().to_numpy()):

@@ -49,6 +49,7 @@ from thali._data.experiments.wide_table import (
 )
 from thali._data.kinds import EXPERIMENTS
 from thali._data.prediction_scores import find_chosen_rows
+from thali._data.respondent_table import varies_within
 from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 
@@ -278,7 +279,7 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         for name in table.names
         if name not in used_columns and not is_row_number(get_column(frame, name))
     ]
-    return [name for name in other_columns if (tasks[name].nunique().to_numpy() > 1).any()]
+    return [name for name in other_columns if varies_within(tasks, name)]
 
 
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
@@ -326,14 +327,13 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
             continue
         if ranks_rows(frame[name], tasks) or simplify_name(name) in RESPONDENT_OF_TASKS.synonyms:
             continue
-        if alternative is None or _varies_within(frame[name], frame[alternative]):
+        if (
+            alternative is None
+            or frame[alternative].is_unique
+            or varies_within(frame.groupby(alternative), name)
+        ):
             return True
     return False
-
-
-def _varies_within(cells: Any, labels: Any) -> bool:
-    """Return whether a column has several cells for one label, or each row its own label."""
-    return labels.is_unique or bool((cells.groupby(labels).nunique().to_numpy() > 1).any())
 
 
 def find_choice_lack(table: RawTable) -> Lack | None:

@@ -24,6 +24,7 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESULT,
     SECOND,
+    Role,
     has_numbers,
     simplify_name,
 )
@@ -368,15 +369,12 @@ def _fill_column_roles(
     columns: PairColumns, table: RawTable, named_columns: dict[str, Any]
 ) -> PairColumns:
     """Return the columns with those named by the user, and the respondent column."""
-    wins_column = named_columns["count"] or next(iter(columns.times), None)
-    losses_column = named_columns["losses"] or next(iter(columns.times[1:]), None)
-    respondent_column = (
-        named_columns["respondent"]
-        or columns.respondent
-        or find_respondent_column(table.names, (wins_column, losses_column))
+    columns = columns.with_named(
+        *(named_columns[role] for role in ("count", "losses", "respondent"))
     )
-    times = keep_given(wins_column, losses_column)
-    return columns._replace(times=times, respondent=respondent_column)
+    if columns.respondent is None:
+        return columns._replace(respondent=find_respondent_column(table.names, columns.times))
+    return columns
 
 
 def _list_countable_columns(
@@ -438,15 +436,6 @@ def _refuse_lists(frame: pd.DataFrame, option_columns: tuple[str, str]) -> None:
         )
 
 
-def find_missing_list_column(table: RawTable) -> Lack | None:
-    """Return the missing column of a list of comparisons, as a Lack; None if complete."""
-    missing_column = find_missing_column(table.names)
-    if missing_column is None:
-        return None
-    description, role, closeness = missing_column
-    return Lack(description, role, closeness)
-
-
 LIST = Shape(
     _LIST,
     PAIRS,
@@ -455,35 +444,46 @@ LIST = Shape(
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT, PROBABILITY),
     settings=("weights", "covariates", "date"),
     named_by=("rejected", "losses", "probability"),
-    lacks=find_missing_list_column,
+    lacks=lambda table: find_missing_column(table.names),
     main=("chosen", "rejected", "count"),
 )
 
 
-# Paired comparisons as trials: each row names both options and the chosen one, as arena logs do
+# Paired comparisons as trials, or results of games: each row names both options and the chosen one,
+# as arena logs do, or both sides and the result or goals
 
 
 ROLES = ("first", "second", "chosen", "respondent", "count")
 
 
 class SideLayout(NamedTuple):
-    """Words and arguments for tables of trials, or of games."""
+    """Words and roles for tables of trials, or of games."""
 
     name: str
     is_game: bool
-    arguments: tuple[str, ...]  # names of the roles, in their order
+    roles: tuple[Role, ...]  # first, second, chosen, respondent, count
     named_by: tuple[str, ...]  # arguments that select the layout
     description: str
+    example: str  # names of columns
 
+    @property
+    def arguments(self) -> list[str]:
+        """Names of the arguments, in the order of the roles."""
+        return [role.name for role in self.roles]
 
-TRIALS = SideLayout("table of trials", False, ROLES, ("first", "second"), "one trial per row")
-GAMES = SideLayout(
-    "table of results",
-    True,
-    ("home", "away", "result", "respondent", "count"),
-    ("home", "away", "result"),
-    "one game per row",
-)
+    def build_shape(self) -> Shape:
+        """Return the shape of tables with this layout."""
+        return Shape(
+            self.name,
+            PAIRS,
+            partial(_match_sides, self),
+            expected=f"{self.description}, with columns such as {self.example}",
+            roles=self.roles,
+            settings=("coding", "weights", "covariates", "date"),
+            named_by=self.named_by,
+            lacks=lambda table: describe_missing(table.frame, self.is_game),
+            main=tuple(self.arguments[:3]),
+        )
 
 
 def _match_sides(
@@ -564,41 +564,22 @@ def _match_sides(
     )
 
 
-def _find_sides_lack(layout: SideLayout, table: RawTable) -> Lack | None:
-    """Return the one missing column of trials or games; else None."""
-    near_match = describe_missing(table.frame, layout.is_game)
-    if near_match is None:
-        return None
-    return Lack(near_match.what, layout.arguments[ROLES.index(near_match.role)], near_match.near)
-
-
-TRIAL_TABLE = Shape(
-    TRIALS.name,
-    PAIRS,
-    partial(_match_sides, TRIALS),
-    expected="one trial per row, with columns such as 'left', 'right' and 'chosen'",
-    roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
-    settings=("coding", "weights", "covariates", "date"),
-    named_by=TRIALS.named_by,
-    lacks=partial(_find_sides_lack, TRIALS),
-    main=("first", "second", "chosen"),
-)
-
-
-# Paired comparisons as results of games: each row names both sides and the result or goals
-
-
-RESULT_TABLE = Shape(
-    GAMES.name,
-    PAIRS,
-    partial(_match_sides, GAMES),
-    expected="one game per row, with columns such as 'home', 'away' and 'result'",
-    roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
-    settings=("coding", "weights", "covariates", "date"),
-    named_by=GAMES.named_by,
-    lacks=partial(_find_sides_lack, GAMES),
-    main=GAMES.named_by,
-)
+TRIAL_TABLE = SideLayout(
+    "table of trials",
+    False,
+    (FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
+    ("first", "second"),
+    "one trial per row",
+    "'left', 'right' and 'chosen'",
+).build_shape()
+RESULT_TABLE = SideLayout(
+    "table of results",
+    True,
+    (HOME, AWAY, RESULT, RESPONDENT, COUNT),
+    ("home", "away", "result"),
+    "one game per row",
+    "'home', 'away' and 'result'",
+).build_shape()
 
 
 # Paired comparisons as a wide table: one column per pair, one row per respondent or per counted

@@ -190,14 +190,8 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             assert square is not None
             with prefix_errors(f"Sheet {title!r}"):
                 measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-            matrix = pd.DataFrame(np.nan, list(measures.labels), list(measures.labels))
-            for first_index, second_index, similarity in zip(
-                measures.first, measures.second, measures.values, strict=True
-            ):
-                matrix.iloc[first_index, second_index] = matrix.iloc[second_index, first_index] = (
-                    similarity
-                )
-            matrices[title] = matrix
+            labels = list(measures.labels)
+            matrices[title] = pd.DataFrame(measures.build_table(measures.labels), labels, labels)
         data = Similarities.from_respondents(matrices)
         return data, f"{description}: {data}, means over respondents; diagonals ignored"
 
