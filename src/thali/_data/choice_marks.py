@@ -36,7 +36,13 @@ if TYPE_CHECKING:
 
 def number_sets(frame: "pd.DataFrame", key_columns: Sequence[str]) -> np.ndarray:
     """Return the number of each row's set, the rows with equal cells in the key columns."""
-    return frame.groupby(list(key_columns), sort=False, dropna=False).ngroup().to_numpy()
+    import pandas as pd
+
+    set_numbers = np.zeros(len(frame), int)
+    for name in key_columns:
+        codes, values = pd.factorize(frame[name], use_na_sentinel=False)
+        set_numbers = pd.factorize(set_numbers * len(values) + codes)[0]
+    return set_numbers
 
 
 def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
@@ -116,7 +122,7 @@ def find_marked_column(
     No column counts whose yes is always in the same place. Without such a column, the only column
     of yes and no counts that has such a name, or that has one yes in each set of a further key.
     """
-    keys = list(dict.fromkeys(name for name in key_columns if name is not None))
+    keys = list(dict.fromkeys(filter(None, key_columns)))
     if not keys:
         return None
     name_by_simplified = map_plain_names(column_names(frame))
@@ -137,13 +143,9 @@ def find_marked_column(
     ]
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
-    marked_columns = []  # with one yes in each set
-    other_columns = []
-    for name in mark_columns:
-        if marks_one_row(get_column(frame, name), set_numbers):
-            marked_columns.append(name)
-        else:
-            other_columns.append(name)
+    marked_columns = [
+        name for name in mark_columns if marks_one_row(get_column(frame, name), set_numbers)
+    ]
     candidates = [
         name
         for name in marked_columns
@@ -156,8 +158,8 @@ def find_marked_column(
     if not candidates and len(keys) == 1:  # the tasks are not known either
         candidates = [
             name
-            for name in other_columns
-            if find_key_column(frame, keys, name, used_columns) is not None
+            for name in mark_columns
+            if name not in marked_columns and find_key_column(frame, keys, name, used_columns)
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
@@ -216,20 +218,17 @@ def find_key_column(
     """
     answers = get_column(frame, chosen)
     key_column = None
-    numbers_by_key: dict[str, np.ndarray] = {}
+    key_numbers = np.zeros(0)
     for name in column_names(frame):
         if name in (*known_keys, chosen, *used_columns):
             continue
         set_numbers = number_sets(frame, [*known_keys, name])
         if np.bincount(set_numbers).min() < 2 or not marks_one_row(answers, set_numbers):
             continue
-        numbers_by_key[name] = set_numbers
-        key_column = key_column or name
-    if key_column is None or any(
-        not np.array_equal(set_numbers, numbers_by_key[key_column])
-        for set_numbers in numbers_by_key.values()
-    ):
-        return None
+        if not key_column:
+            key_column, key_numbers = name, set_numbers
+        elif not np.array_equal(set_numbers, key_numbers):
+            return None
     return key_column
 
 
