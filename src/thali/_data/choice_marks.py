@@ -36,7 +36,13 @@ if TYPE_CHECKING:
 
 def number_sets(frame: "pd.DataFrame", key_columns: Sequence[str]) -> np.ndarray:
     """Return the number of each row's set, the rows with equal cells in the key columns."""
-    return frame.groupby(list(key_columns), sort=False, dropna=False).ngroup().to_numpy()
+    import pandas as pd
+
+    set_numbers = np.zeros(len(frame), int)
+    for name in key_columns:
+        codes, values = pd.factorize(frame[name], use_na_sentinel=False)
+        set_numbers = pd.factorize(set_numbers * len(values) + codes)[0]
+    return set_numbers
 
 
 def share_of_marked_sets(column: "pd.Series", set_numbers: np.ndarray) -> float:
@@ -212,17 +218,19 @@ def find_key_column(
     The first of several that form the same sets; None if they form different ones.
     """
     answers = get_column(frame, chosen)
-    numbers_by_key: dict[str, np.ndarray] = {}
+    key_column = None
+    key_numbers = np.zeros(0)
     for name in column_names(frame):
         if name in (*known_keys, chosen, *used_columns):
             continue
         set_numbers = number_sets(frame, [*known_keys, name])
         if np.bincount(set_numbers).min() < 2 or not marks_one_row(answers, set_numbers):
             continue
-        numbers_by_key[name] = set_numbers
-    if len({set_numbers.tobytes() for set_numbers in numbers_by_key.values()}) != 1:
-        return None
-    return next(iter(numbers_by_key))
+        if key_column is None:
+            key_column, key_numbers = name, set_numbers
+        elif not np.array_equal(set_numbers, key_numbers):
+            return None
+    return key_column
 
 
 def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | None:

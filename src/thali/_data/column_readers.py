@@ -180,9 +180,9 @@ def get_column(frame: "pd.DataFrame", name: str) -> "pd.Series":
             f"There is no column {name!r}; the columns are"
             f" {shorten(all_columns, 12) or 'none'}.{suggest(str(name), all_columns)}"
         )
-    if list(frame.columns).count(name) > 1:
-        raise DataError(f"There are several columns {name!r}; rename all but one.")
     column = cast("pd.Series", frame[name])
+    if column.ndim > 1:
+        raise DataError(f"There are several columns {name!r}; rename all but one.")
     refuse_nested(column)
     return column
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from thali.errors import Argument, DataError
@@ -28,6 +28,7 @@ def list_name_words(name: str) -> list[str]:
     return [word.casefold() for word in _WORD.findall(name)]
 
 
+@lru_cache(4096)
 def simplify_name(name: str) -> str:
     """Return a column name in lower case, without accents, blanks and punctuation.
 
@@ -46,7 +47,7 @@ def simplify_name(name: str) -> str:
 
 def column_names(frame: "pd.DataFrame") -> list[str]:
     """Return the table's column names as texts."""
-    return [str(name) for name in frame.columns]
+    return list(map(str, frame.columns))
 
 
 def has_numbers(column: Any) -> bool:

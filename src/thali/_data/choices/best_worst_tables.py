@@ -41,7 +41,6 @@ from ..column_roles import (
     WORST,
     column_names,
     find_named_columns,
-    has_numbers,
     list_name_words,
     map_plain_names,
     simplify_name,
@@ -202,9 +201,8 @@ def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
     Each set contains the cell of a column that is named for a choice.
     """
     answer_columns = [name for name in column_names(frame) if simplify_name(name) in _CHOICE_WORDS]
-    for name, separator in product(column_names(frame), _SEPARATORS):
-        cells = frame[name].head(_CHECKED_ROWS)
-        if has_numbers(cells) or not cells.map(str).str.contains(separator, regex=False).all():
+    for name, separator in product(answer_columns and column_names(frame), _SEPARATORS):
+        if not all(separator in str(cell) for cell in frame[name].head(_CHECKED_ROWS)):
             continue
         sets = [_split_set(text, separator) for text in list_texts(frame, name)]
         if any(

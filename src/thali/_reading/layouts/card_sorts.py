@@ -136,6 +136,8 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
     """Return a `Reading` of one respondent per row, one column per card; None for others."""
     # cells contain words for groups, each used for several cards
     texts = table.frame.iloc[:_CHECKED_ROWS].select_dtypes(exclude="number")
+    if len(texts.columns) < 4:
+        return None
     cells = texts[[name for name in texts if name != respondent]].map(format_label)
     cells = cells.replace("", np.nan)
     n_columns = Counter(chain(*(cells[name].dropna().unique() for name in cells)))
@@ -172,7 +174,6 @@ def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading 
     question = None
     judges = table.frame.iloc[:_CHECKED_ROWS].set_index(card_column)
     if not is_named:
-        groups = {*judges.stack()}
         # numbered judges, each with several cards in a group
         are_words = (
             len(judges.columns) > 2
@@ -185,7 +186,7 @@ def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading 
             or has_numbers(table.frame[card_column])
             or not judges.index.is_unique
             or RESPONDENT.find_column(map_plain_names([card_column]))
-            or not (are_words or groups == {*range(1, len(groups) + 1)})
+            or not (are_words or (groups := {*judges.stack()}) == {*range(1, len(groups) + 1)})
         ):
             return None
         question = Message(
