@@ -37,7 +37,7 @@ from thali._designs import choice_designs
 from thali._model.model_spec import ModelSpec
 from thali._paired import worth_estimates
 from thali._surfaces.cli import app
-from thali._worths import reliability
+from thali._worths import posterior_sample, reliability
 
 KINDS = ("unit", "fit", "exact")
 _running = {"unit": ""}  # the unit test that is running, if one is
@@ -285,11 +285,13 @@ def few_starts(monkeypatch):
 
 @pytest.fixture
 def few_draws(request, monkeypatch):
-    """Boards by Laplace's approximation have 400 draws, not 4000, and are split in halves twice,
-    not 20 times, but in tests that are `exact`."""
+    """Boards by Laplace's approximation have 400 draws, not 4000, after few steps and sweeps, and
+    are split in halves twice, not 20 times, but in tests that are `exact`."""
     if request.node.get_closest_marker("exact"):
         return
     monkeypatch.setattr(worth_estimates, "DRAWS", 400)
+    monkeypatch.setattr(posterior_sample, "_N_STEPS", 5)
+    monkeypatch.setattr(posterior_sample, "_FIRST_SWEEPS_OF_TARGET", 40)
     monkeypatch.setattr(reliability, "_N_SPLITS", 2)
 
 

@@ -337,9 +337,9 @@ def test_covariates_of_every_source(tmp_path):
     data = th.PairedComparisons.from_trials(battles, covariates=["length", "order"])
     for source in (tmp_path / "battles.csv", data):
         assert board_of(source, **quick).table.equals(board.table)
-    both = board_of(data, method="laplace").covariate_effects()
+    both = board_of(data, method="maximum-likelihood").covariate_effects()
     assert list(both.index) == ["length", "order"]
-    assert board_of(data, method="laplace", covariates=[]).effects is None
+    assert board_of(data, method="maximum-likelihood", covariates=[]).effects is None
 
 
 @pytest.mark.fit
@@ -393,8 +393,8 @@ def test_a_rare_covariate_that_goes_with_every_choice_is_good_data():
     battles.loc[0, "winner"] = "model_b"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        board_of(battles.assign(free=1 * (battles.index < 40)), covariates=["free"])
-        board_of(battles.assign(far=battles["length"] + 99), covariates=["far"])
+        battles = battles.assign(free=1 * (battles.index < 40), far=battles["length"] + 99)
+        board_of(battles, covariates=["free", "far"], method="maximum-likelihood")
 
 
 @pytest.mark.first(1)
@@ -658,7 +658,8 @@ def test_parts_of_few_votes_are_named(pool):
     said(note, "(10)")
     assert str(note).endswith(ends)
     alike = pd.concat([BATTLES.assign(language="one"), BATTLES.assign(language="other")])
-    assert not th.findings(th.leaderboard(alike, by="language", progressbar=False))["boards"].notes
+    board = board_of(alike, by="language", method="maximum-likelihood")
+    assert not th.findings(board)["boards"].notes
 
 
 @pytest.mark.fit
@@ -858,7 +859,8 @@ def test_votes_of_pairs_and_orders(board):
     )
     rng = np.random.default_rng(1)
     many = board_of(
-        th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int)))
+        th.PairedComparisons(rng.integers(0, 4, (70, 70)) * (1 - np.eye(70, dtype=int))),
+        method="maximum-likelihood",
     )
     found = th.findings(many)
     assert (
@@ -922,8 +924,8 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
 
 @pytest.mark.fit
 def test_updates_of_other_comparisons():
-    battles = styled(200)
-    board = board_of(battles)
+    battles, quick = styled(200), {"method": "maximum-likelihood"}
+    board = board_of(battles, **quick)
     new = battles.replace({"model_a": {"A": "F"}, "model_b": {"A": "F"}})
     assert set(board.update(new, progressbar=False).table.index) == set("ABCDEF")
     renamed = new.rename(columns={"model_a": "x", "model_b": "y", "winner": "z"})
@@ -935,7 +937,7 @@ def test_updates_of_other_comparisons():
     with refused(DataError, "'length'"):
         board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
     battles = battles.assign(row=[*range(199), 0])
-    twice = board_of(battles, id="row")
+    twice = board_of(battles, id="row", **quick)
     assert (
         twice.data.n_comparisons == 199
         and "answer whose identifier" in twice.note
@@ -954,7 +956,8 @@ def test_updates_of_other_comparisons():
 @pytest.mark.fit
 def test_an_update_names_what_the_leaderboard_was_made_with():
     battles = styled(60).assign(row=range(60), turn=lambda t: t.index % 2)
-    plain, made = board_of(battles), board_of(battles, by="turn", id="row")
+    quick = {"method": "maximum-likelihood"}
+    plain, made = board_of(battles, **quick), board_of(battles, by="turn", id="row", **quick)
     for name, column in (("by", "turn"), ("id", "row"), ("covariates", "length")):
         with refused(ArgumentError, "update cannot add", name):
             plain.update(battles, **{name: column})
@@ -971,10 +974,8 @@ def test_an_update_names_what_the_leaderboard_was_made_with():
     new = made.update(renamed, progressbar=False, by="half", id="line")
     assert new.data.n_comparisons == 90 and list(new.boards) == ["0", "1"]
     data = th.PairedComparisons.from_trials(battles, covariates=["length"])
-    assert (
-        board_of(data).update(battles, progressbar=False, covariates="length").data.n_comparisons
-        == 120
-    )
+    again = board_of(data, **quick).update(battles, progressbar=False, covariates="length")
+    assert again.data.n_comparisons == 120
 
 
 @pytest.mark.fit
@@ -996,7 +997,7 @@ def test_identifiers_describe_nobody():
 @pytest.mark.fit
 def test_what_an_update_forgets_or_takes_for_new_is_said():
     battles = styled(120).assign(judge=lambda t: t.index % 3)
-    board = board_of(battles[:60])
+    board = board_of(battles[:60], method="maximum-likelihood")
     with warned(DataWarning, "new answers do"):
         board.update(battles[60:].drop(columns="judge"), progressbar=False)
     with warned(DataWarning, "'C'", "'c'"):

@@ -713,14 +713,6 @@ class Density:
             scaled_difference,
         )
 
-    def _sum_by_judge(
-        self, matrix: Any, rows: DistinctComparisons, values: np.ndarray
-    ) -> np.ndarray:
-        """Return matrix (k, rows) times values, summed over each judge's rows, (k, n_judges)."""
-        return _to_dense(
-            matrix @ _scatter_columns(values[:, None], rows.judge[:, None], self.n_judges)
-        )
-
     def _expand_by_log_discrimination(
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
@@ -742,7 +734,7 @@ class Density:
             terms = self._differentiate_rows(block, point, is_convex)
             rows = block.rows
             along = block.along.T
-            judged = block.judged.T
+            judged = block.judged
             w = terms.curvature
             m = terms.mixed
             d = terms.discrimination
@@ -761,9 +753,9 @@ class Density:
                 slope = terms.slope
                 if is_convex:  # log odds are not linear in log d
                     slope = np.zeros_like(slope)
-                border[:, judges] += self._sum_by_judge(along, rows, wd * s - d * slope)
-                corner[judges, judges] += np.diag(judged @ (s * (w * s - slope)))
-                mixed_curvature = self._sum_by_judge(x.T, rows, w * s)
+                border[:, judges] += _to_dense(along @ (judged * (wd * s - d * slope)[:, None]))
+                corner[judges, judges] += np.diag(judged.T @ (s * (w * s - slope)))
+                mixed_curvature = _to_dense(x.T @ (judged * (w * s)[:, None]))
                 corner[linear_indices, judges] += mixed_curvature
                 corner[judges, linear_indices] += mixed_curvature.T
             if self.rows.has_ties:
@@ -771,7 +763,7 @@ class Density:
                 border[:, nu] += _to_dense(along @ (tying * (d * m)[:, None]))
                 corner[nu, nu] += _to_dense(tying.T @ (tying * terms.nu_curvature[:, None]))
                 corner[nu, linear_indices] += _to_dense(tying.T @ (x * m[:, None]))
-                corner[nu, judges] += self._sum_by_judge(tying.T, rows, m * s)
+                corner[nu, judges] += _to_dense(tying.T @ (judged * (m * s)[:, None]))
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T

@@ -201,14 +201,12 @@ def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
     Each set contains the cell of a column that is named for a choice.
     """
     answer_columns = [name for name in column_names(frame) if simplify_name(name) in _CHOICE_WORDS]
-    for name, separator in product(answer_columns and column_names(frame), _SEPARATORS):
-        if not all(separator in str(cell) for cell in frame[name].head(_CHECKED_ROWS)):
+    for name, separator, answer in product(column_names(frame), _SEPARATORS, answer_columns):
+        cells = frame[name].head(_CHECKED_ROWS)
+        if name == answer or has_numbers(cells) or not all(separator in str(c) for c in cells):
             continue
         sets = [_split_set(text, separator) for text in list_texts(frame, name)]
-        if any(
-            answer != name and all(map(operator.contains, sets, list_texts(frame, answer)))
-            for answer in answer_columns
-        ):
+        if all(map(operator.contains, sets, list_texts(frame, answer))):
             options = [{f"{name} {k}": option for k, option in enumerate(row, 1)} for row in sets]
             return frame.drop(columns=name).join(type(frame)(options, frame.index))
     return frame

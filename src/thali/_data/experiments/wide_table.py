@@ -204,7 +204,9 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     for name in names:
         column = get_column(frame, name).iloc[:_FIRST_ROWS]
         if not has_numbers(column):
-            cells = _drop_none_words(format_label(cell).casefold() for cell in column.dropna())
+            cells = _drop_none_words(
+                format_label(cell).casefold() for cell in column.dropna().unique()
+            )
             if len(cells) > 1 and all(
                 (f"\n{cell}" in joined_names or f"{cell}\n" in joined_names)
                 and f"\n{cell}\n" not in joined_names

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.column_readers import add_note, check_columns, get_column
+from thali._data.column_readers import add_note, check_columns, encode_texts, get_column
 from thali._data.column_roles import (
     ITEM,
     OPTION,
@@ -174,10 +174,11 @@ def _read_numbers(column: pd.Series) -> np.ndarray | None:
     """Return numbers, also for words for right and wrong; None for other cells."""
     if has_numbers(column):
         return column.to_numpy(float)
-    grades = column.map(format_label).str.casefold().map(_GRADES)
-    if not grades.notna().any() or (grades.isna() & column.notna()).any():
+    codes, texts = encode_texts(column)
+    grades = np.array([_GRADES.get(text.casefold(), np.nan) for text in texts])[codes]
+    if np.isnan(grades[column.notna()]).any() or np.isnan(grades).all():
         return None
-    return grades.to_numpy(float)
+    return grades
 
 
 def _has_repeats(table: RawTable, name: str) -> bool:
