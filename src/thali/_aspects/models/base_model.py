@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._data.grouped_data import GroupedData
 from thali._inference.markov_chains import Run
+from thali._inference.user_warnings import warn
 from thali._model.data_argument_check import check_data
 from thali._model.evidence_arguments import EvidenceRun, build_evidence_run
 from thali._model.fitting_methods import Engine, PreparedFit
@@ -18,7 +19,7 @@ from thali._people.people_argument import Groups, check_equal_respondents, check
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import DataError, Setting
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, Setting
 
 from ..samplers.sampling_task import build_task
 from ..simulation import build_observed, sample_prior_features, simulate_replicates
@@ -524,12 +525,25 @@ class LatentFeatures(MarkovChainModel):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..samplers.tempered_evidence import estimate_fit_evidence
+        from ..samplers.tempered_evidence import estimate_evidence
 
         run_settings = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
-        return estimate_fit_evidence(self, run_settings)
+        self._check_finished()
+        if "_state_" not in vars(self):
+            raise ArgumentError(
+                "The evidence requires the data of the fit, which this model lacks; fit the model"
+                " again."
+            )
+        self._check_unchanged()
+        data = self._get_fit_data()
+        evidence = estimate_evidence(
+            self._build_evidence_arguments(data), data, run_settings, [data]
+        )
+        if not evidence.usable:
+            warn(ConvergenceWarning(evidence.convergence.message))
+        return evidence
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """Return the features matched across draws, cached by setting."""

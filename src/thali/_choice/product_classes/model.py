@@ -13,7 +13,7 @@ from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._model.evidence_arguments import EvidenceRun
 from thali._model.fitting_methods import (
     ChainEngine,
     Engine,
@@ -450,7 +450,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         from .posterior_datatree import read_step_trace
 
         self._require_fitted()
-        check_finished(self)
+        self._check_finished()
         group_estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         is_usable = self._evidence_sd_ <= USABLE
         deviation_text = (
