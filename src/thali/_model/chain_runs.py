@@ -388,7 +388,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Return the next number of draws and start of the chains; None if the fit is finished."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        convergence = model._engine.check_chains(model)
+        convergence = model._check_chains()
         if self._is_settled(convergence):
             return None
         n_sweeps = sum(chain.sweeps for chain in chains)

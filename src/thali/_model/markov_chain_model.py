@@ -9,6 +9,7 @@ import numpy as np
 from thali._argument_checks import check_integer
 from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import RandomSeed, build_generator, format_seed_setting
+from thali._inference.user_warnings import is_quiet
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .base import Job, Model, SampledModel
@@ -56,6 +57,7 @@ class MarkovChainModel(SampledModel):
     """
 
     _state_: "Continuation"
+    _estimates_: Any  # after maximum likelihood
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
 
     def _get_run_settings(self) -> dict[str, Any]:
@@ -73,6 +75,24 @@ class MarkovChainModel(SampledModel):
     def _build_fit(self, source: Any, run: Run) -> "ChainFit[Any]":
         """Return the fit of checked data by the fitting method, ready to run."""
         return self._engine.fit_class(self, source, run)
+
+    def _build_job(self, data: Any, run: Run) -> Job:
+        """Check data and arguments of a fit; return its job."""
+        if not self._engine.draws:
+            return self._engine.build_job(self, data, run)
+        data = self._convert_data(data)
+        chain_fit = self._build_fit(data, run.check())
+        if not is_quiet():
+            data.warn_if_unusual()
+        return chain_fit.build_job(str(data))
+
+    def _get_fit_data(self) -> Any:
+        """Return the data of the chains or estimates; None if they are not stored."""
+        if "_state_" in vars(self):
+            return self._state_.source
+        if "_estimates_" in vars(self):
+            return self._estimates_.data
+        return None
 
     @requires(require_stored_chains)
     def continue_fit(

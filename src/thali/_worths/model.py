@@ -357,7 +357,7 @@ class BradleyTerryLuce(MarkovChainModel):
             job=job,
             max_time=max_time,
         )
-        return self._run_job(self._engine.build_job(self, data, run))
+        return self._run_job(self._build_job(data, run))
 
     @mark_as_setup
     def prepare(
