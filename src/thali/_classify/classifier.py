@@ -18,7 +18,6 @@ from thali._model.markov_chain_model import MarkovChainModel, require_prior
 from thali._model.method_requirements import requires
 from thali._model.simulated_data import (
     PriorSample,
-    add_replicates,
     build_predictive_dataset,
     draw_prior,
 )
@@ -307,7 +306,7 @@ class Classifier(Predictions, MarkovChainModel):
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
-        return add_replicates(self, random_seed, X, y)
+        return self._add_replicates(random_seed, X, y)
 
     def _sample_prior(self, rngs: Sequence[np.random.Generator], X: Any, y: Any) -> PriorSample:
         """Sample parameters and labels from the prior, once per generator."""

@@ -19,7 +19,7 @@ from thali._inference.resumable_tasks import Batch, Record, run_serially
 from thali._inference.threads_and_processes import has_workers, run_all
 from thali._inference.user_warnings import warn
 from thali._labels import shorten
-from thali._model.evidence_arguments import EvidenceRun, check_fitted_data
+from thali._model.evidence_arguments import EvidenceRun
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.model_files import decode_object, encode_arrays, encode_object
 from thali._posterior.log_evidence import LogEvidence
@@ -192,7 +192,7 @@ def _check_model(model_name: str, model: MarkovChainModel, data: Any) -> None:
             " prediction, or remove the model."
         )
     with prefix_errors(f"Model {model_name!r}", kind=ThaliError):
-        check_fitted_data(model, data)
+        model._check_fitted_data(data)
         model.prepare(data)
 
 

@@ -121,36 +121,6 @@ class DimensionEngine(ChainEngine):
     has_prior = False
     fit_class = RestartFit
 
-    def convergence(self, model: "NonnegativeDimensions") -> ConvergenceCheck:
-        """Return whether restarts differ little about similarities, compared with the draws."""
-        posterior = model._view
-        n_chains, n_draws = posterior.shape
-        facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
-        if n_chains == 1:
-            message = Message("One restart cannot be compared with others; use ", MORE_CHAINS, ".")
-            return ConvergenceCheck(False, facts, message)
-        share = posterior.compute_share_between()
-        agrees = share <= MAX_SHARE_BETWEEN
-        facts |= {"share_between": share}
-        size = (
-            f"{format_percent(share, 1)} of the posterior variance of similarities is between"
-            f" restarts (target: at most {format_percent(MAX_SHARE_BETWEEN)})"
-        )
-        if agrees:
-            return ConvergenceCheck(True, facts, Message(f"The {n_chains} restarts agree: {size}."))
-        return ConvergenceCheck(
-            False,
-            facts,
-            Message(
-                f"The {n_chains} restarts differ: {size}. Intervals include these differences. To"
-                " reduce the differences, refit with ",
-                Setting("draws", 4 * n_draws),
-                f" (now {n_draws}) and ",
-                Argument("tune"),
-                " increased in proportion.",
-            ),
-        )
-
 
 class NonnegativeDimensions(MarkovChainModel):
     r"""Infer sparse non-negative dimensions of hundreds to thousands of objects.
@@ -332,6 +302,36 @@ class NonnegativeDimensions(MarkovChainModel):
         """Check the arguments of a fit without running it; return the prepared fit."""
         self._check_fit(data)
         return PreparedFit(self.lapse)
+
+    def _check_convergence(self) -> ConvergenceCheck:
+        """Return whether restarts differ little about similarities, compared with the draws."""
+        posterior = self._view
+        n_chains, n_draws = posterior.shape
+        facts: dict[str, Any] = {"chains": n_chains, "draws": n_draws}
+        if n_chains == 1:
+            message = Message("One restart cannot be compared with others; use ", MORE_CHAINS, ".")
+            return ConvergenceCheck(False, facts, message)
+        share = posterior.compute_share_between()
+        agrees = share <= MAX_SHARE_BETWEEN
+        facts |= {"share_between": share}
+        size = (
+            f"{format_percent(share, 1)} of the posterior variance of similarities is between"
+            f" restarts (target: at most {format_percent(MAX_SHARE_BETWEEN)})"
+        )
+        if agrees:
+            return ConvergenceCheck(True, facts, Message(f"The {n_chains} restarts agree: {size}."))
+        return ConvergenceCheck(
+            False,
+            facts,
+            Message(
+                f"The {n_chains} restarts differ: {size}. Intervals include these differences. To"
+                " reduce the differences, refit with ",
+                Setting("draws", 4 * n_draws),
+                f" (now {n_draws}) and ",
+                Argument("tune"),
+                " increased in proportion.",
+            ),
+        )
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the object labels that data of a comparison must share."""

@@ -4,20 +4,23 @@ import functools
 import inspect
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from thali._argument_checks import check_allowed
 from thali._inference.user_warnings import is_quiet, warn
-from thali._labels import suggest
+from thali._labels import format_plural, suggest
 from thali._object_descriptions import Description, Facts, format_html, format_text
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,
+    ConvergenceWarning,
     DataWarning,
+    InterruptedWarning,
     Message,
     NotFittedError,
     Setting,
@@ -215,7 +218,16 @@ class Model:
             Before `fit`.
         """
         self._require_fitted()
-        return self._engine.convergence(self)
+        return self._check_convergence()
+
+    def _check_convergence(self) -> "ConvergenceCheck":
+        """Return the convergence check of a maximum, from the warnings about the fit."""
+        from thali._posterior.convergence_check import ConvergenceCheck
+
+        warnings = list(self._list_warnings(Job(dict)))
+        warning_parts = [part for warning in warnings for part in (" ", warning)][1:]
+        message = Message(*(warning_parts or ["Converged to a maximum of the likelihood."]))
+        return ConvergenceCheck(not warnings, {"warnings": len(warnings)}, message)
 
     def _get_fitted_attributes(self) -> dict[str, Any]:
         """Return the attributes that a fit sets, by name (ending in an underscore)."""
@@ -279,7 +291,7 @@ class Model:
 
     def _get_fit_data(self) -> Any:
         """Return the data that the model was fitted to; None if they are not stored."""
-        return self._engine.data_of_fit(self)
+        return None
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the option labels that data of a comparison must share; [] if any."""
@@ -517,6 +529,49 @@ class SampledModel(Model):
                 ".",
             )
 
+    def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
+        """Yield a warning for an interrupted run, and one for chains that disagree."""
+        if self._engine.draws:
+            if self._interrupted_:
+                draws_text = str(self._view.shape[1])
+                if job.draws is not None:
+                    draws_text = f"{draws_text} of {job.draws}"
+                yield InterruptedWarning(f"Stopped early; {draws_text} draws per chain were kept.")
+            convergence = self.convergence()
+            if not convergence.agrees:
+                yield ConvergenceWarning(convergence.message)
+        yield from super()._list_warnings(job)
+
+    def _check_convergence(self) -> "ConvergenceCheck":
+        """Return the check of the chains, with a warning about dependent respondents."""
+        from thali._posterior.respondent_dependence import read_dependence
+
+        if not self._engine.draws:
+            return super()._check_convergence()
+        check = self._check_chains()
+        dependence = read_dependence(self.posterior_.attrs)
+        if dependence is None:
+            return check
+        return replace(check, people=dependence.warning)
+
+    def _check_chains(self) -> "ConvergenceCheck":
+        """Check R-hat and effective sample size of the summary's rows."""
+        from thali._posterior.convergence_check import check_convergence
+
+        return check_convergence(self._select_convergence_rows(), self._get_advice())
+
+    def _headline_facts(self) -> Facts:
+        """Return numbers of chains and draws, and the most important summary rows."""
+        from thali._posterior.summary_table import format_main_rows
+
+        if not self._engine.draws:
+            return super()._headline_facts()
+        n_chains, n_draws = self._view.shape
+        draws_text = f"{format_plural(n_chains, 'chain')} of {format_plural(n_draws, 'draw')}"
+        if self._interrupted_:
+            draws_text += ", stopped early"
+        return ("draws", draws_text), *format_main_rows(self.summary())
+
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return posterior draws (chain, draw, ...) of the summarised quantities, by name."""
         raise NotImplementedError
@@ -578,7 +633,14 @@ class SampledModel(Model):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return self._engine.summary(self, ci)
+        from thali._posterior.summary_table import build_summary
+
+        if not self._engine.draws:
+            return self._engine.summary(self, ci)
+        self._require_posterior()
+        return self._compute_once(
+            ("summary", ci), lambda: build_summary(self._get_quantities(), ci)
+        ).copy()
 
     def _get_further_checked_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of quantities that tables besides the summary show with an R-hat."""

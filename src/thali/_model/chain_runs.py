@@ -33,9 +33,7 @@ from thali._inference.random_seeds import build_seed_sequence
 from thali._inference.user_warnings import is_quiet, warn
 from thali._posterior.datatree_files import append_draws, select_first_draws
 from thali.errors import (
-    Argument,
     ArgumentError,
-    DataError,
     EstimateWarning,
     LongRunWarning,
     Message,
@@ -254,14 +252,34 @@ class ChainFit(ABC, Generic[AnyChain]):
             attributes, chains = self.run_until_done(
                 max(self.draws_at_first_check, target_draws), chain_start
             )
-        return attributes | {
-            "_state_": self.build_continuation(
-                chains,
-                attributes["posterior_"],
-                compute_digest(self.source),
-                get_model_parameters(self.model),
-            )
-        }
+        return self._add_continuation(
+            attributes, chains, compute_digest(self.source), get_model_parameters(self.model)
+        )
+
+    def continue_from(
+        self, state: Continuation, posterior: "xarray.DataTree", total_draws: int
+    ) -> dict[str, Any]:
+        """Draw more after a finished fit; return the fitted attributes of the longer fit."""
+        chain_start = _load_start(state)
+        if state.tempered:
+            self.restore_tempering()
+        draws_by_chain = self.read_draws(posterior)
+        if draws_by_chain is not None:
+            chain_start = _ChainStart(chain_start.states, chain_start.draws or draws_by_chain, 0)
+        attributes, chains = self.run_until_done(
+            total_draws, chain_start, select_first_draws(posterior, chain_start.first)
+        )
+        return self._add_continuation(attributes, chains, state.digest, state.parameters)
+
+    def update_from(self, state: Continuation, draws: int) -> dict[str, Any]:
+        """Draw from other data, with chains started where the fit of `state` ended."""
+        chain_start = _ChainStart(_load_start(state).states, None, 0, is_of_other_data=True)
+        if state.tempered:
+            self.restore_tempering()
+        attributes, chains = self.run_until_done(draws, chain_start)
+        return self._add_continuation(
+            attributes, chains, compute_digest(self.source), state.parameters
+        )
 
     def _resume(self, folder: FitFolder, snapshot: Snapshot) -> _ChainStart:
         """Set the lengths and tempering of a stored run; return the states of its chains."""
@@ -370,7 +388,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         """Return the next number of draws and start of the chains; None if the fit is finished."""
         model = copy.copy(self.model)
         vars(model).update(attributes)
-        convergence = model._engine.check_chains(model)
+        convergence = model._check_chains()
         if self._is_settled(convergence):
             return None
         n_sweeps = sum(chain.sweeps for chain in chains)
@@ -497,15 +515,15 @@ class ChainFit(ABC, Generic[AnyChain]):
             monitor.finish(False)
             raise
 
-    def build_continuation(
+    def _add_continuation(
         self,
+        attributes: dict[str, Any],
         chains: Sequence[AnyChain],
-        tree: "xarray.DataTree",
         digest: str,
         parameters: dict[str, Any],
-    ) -> Continuation:
-        """Build the state that `continue_fit` needs from the finished chains."""
-        n_draws = self.count_draws(tree)
+    ) -> dict[str, Any]:
+        """Add the state that `continue_fit` needs to the attributes of the finished fit."""
+        n_draws = self.count_draws(attributes["posterior_"])
         has_all_draws = all(chain.recorded == n_draws for chain in chains)
         arrays: Arrays = {}
         for k, chain in enumerate(chains):
@@ -515,7 +533,7 @@ class ChainFit(ABC, Generic[AnyChain]):
         first_draw = n_draws
         if not has_all_draws:
             first_draw = chains[0].first
-        return Continuation(
+        continuation = Continuation(
             self.source,
             digest,
             parameters,
@@ -525,6 +543,7 @@ class ChainFit(ABC, Generic[AnyChain]):
             self.is_tempered,
             np.frombuffer(encode_npz(arrays), np.uint8),
         )
+        return attributes | {"_state_": continuation}
 
     def _start_chains(self, target: int, start: _ChainStart | None) -> Sequence[AnyChain]:
         """Build chains with room for `target` draws, in the states of `start` if given."""
@@ -562,78 +581,6 @@ class ChainFit(ABC, Generic[AnyChain]):
             for array in chain.read_draws(0, chain.recorded).values()
         )
         return target < self.count_allowed_draws(chains) and 2 * n_bytes <= MAX_BYTES
-
-
-def check_unchanged(model: "MarkovChainModel") -> None:
-    """Raise if data or parameters were changed after the fit."""
-    continuation = model._state_
-    if continuation.source is None:
-        raise DataError(
-            "This model was loaded from a file, which cannot contain your own data and functions;"
-            " fit it again."
-        )
-    parameters = get_model_parameters(model)
-    for name, value in continuation.parameters.items():
-        if parameters[name] != value:
-            raise ArgumentError(
-                Argument(name),
-                " was changed after the fit, so the fit cannot be continued; fit again.",
-            )
-    if compute_digest(continuation.source) != continuation.digest:
-        raise DataError(
-            "The data were changed after the fit, so the fit cannot be continued; fit again."
-        )
-
-
-def continue_sampling(model: "MarkovChainModel", additional_run: Run) -> dict[str, Any]:
-    """Draw more after a finished fit; return the fitted attributes of the longer fit."""
-    continuation = model._state_
-    assert additional_run.draws is not None
-    total_draws = continuation.draws + additional_run.draws
-    run = continuation.run._replace(
-        draws=total_draws,
-        cores=additional_run.cores,
-        progressbar=additional_run.progressbar,
-        max_time=additional_run.max_time,
-    )
-    chain_start = _load_start(continuation)
-    chain_fit = model._build_fit(continuation.source, run)
-    if continuation.tempered:
-        chain_fit.restore_tempering()
-    draws_by_chain = chain_fit.read_draws(model.posterior_)
-    if draws_by_chain is not None:
-        chain_start = _ChainStart(chain_start.states, chain_start.draws or draws_by_chain, 0)
-    attributes, chains = chain_fit.run_until_done(
-        total_draws, chain_start, select_first_draws(model.posterior_, chain_start.first)
-    )
-    return attributes | {
-        "_state_": chain_fit.build_continuation(
-            chains, attributes["posterior_"], continuation.digest, continuation.parameters
-        )
-    }
-
-
-def update_sampling(model: "MarkovChainModel", source: Any, update_run: Run) -> dict[str, Any]:
-    """Refit to slightly more data, with chains started where the last fit ended."""
-    continuation = model._state_
-    run = continuation.run._replace(
-        draws=update_run.draws,
-        tune=update_run.tune,
-        cores=update_run.cores,
-        progressbar=update_run.progressbar,
-        max_time=None,
-    )
-    chain_start = _ChainStart(_load_start(continuation).states, None, 0, is_of_other_data=True)
-    chain_fit = model._build_fit(source, run)
-    if continuation.tempered:
-        chain_fit.restore_tempering()
-    assert update_run.draws is not None
-    attributes, chains = chain_fit.run_until_done(update_run.draws, chain_start)
-    return attributes | {
-        "_state_": chain_fit.build_continuation(
-            chains, attributes["posterior_"], compute_digest(source), continuation.parameters
-        )
-    }
 
 
 def _is_stuck(convergence: "ConvergenceCheck") -> bool:

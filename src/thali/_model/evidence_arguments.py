@@ -3,14 +3,9 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._argument_checks import check_integer
-from thali.errors import ArgumentError, InPython
-
-from .model_files import compute_digest
 
 if TYPE_CHECKING:
     from thali._inference.random_seeds import RandomSeed
-
-    from .markov_chain_model import MarkovChainModel
 
 USUAL = {"draws": 1000, "tune": 200, "chains": 12, "thin": 5}  # the defaults of `log_evidence`
 MIN_DRAWS = 10
@@ -52,26 +47,3 @@ def build_evidence_run(
         bool(progressbar),
         bool(sensitivity),
     )
-
-
-def check_finished(model: "MarkovChainModel") -> None:
-    """Raise if the fit was stopped before all its draws."""
-    if model._interrupted_:
-        raise ArgumentError(
-            "The fit was stopped early, so the evidence of the model is not available yet; finish"
-            " the fit",
-            InPython(" with continue_fit"),
-            ", or fit again.",
-        )
-
-
-def check_fitted_data(model: "MarkovChainModel", data: Any) -> None:
-    """Raise if `data` are not the data of the fit, or the fit was stopped early."""
-    if "_state_" not in vars(model):
-        return
-    check_finished(model)
-    if model._state_.digest != compute_digest(model._convert_data(data)):
-        raise ArgumentError(
-            "The model was fitted to other data, but evidence is comparable only for the same"
-            " data; pass the data of the fit, or an unfitted model."
-        )

@@ -2,27 +2,20 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from thali._inference.user_warnings import is_quiet
-from thali._labels import format_plural
 from thali._object_descriptions import Facts
-from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import (
     Argument,
     ArgumentError,
-    ConvergenceWarning,
-    InterruptedWarning,
     Message,
     Setting,
     ThaliWarning,
 )
 
 if TYPE_CHECKING:
-    from thali._inference.markov_chains import Run
     from thali._inference.progress_display import Progress
-    from thali._posterior.convergence_check import ConvergenceCheck
 
     from .model_spec import ModelSpec
 
@@ -79,22 +72,9 @@ class Engine:
         """Yield warnings about a finished fit, such as chains that disagree."""
         yield from ()
 
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        """Return the convergence check of the fit, with remedies for problems."""
-        from thali._posterior.convergence_check import ConvergenceCheck
-
-        warnings = list(model._list_warnings(Job(dict)))
-        warning_parts = [part for warning in warnings for part in (" ", warning)][1:]
-        message = Message(*(warning_parts or ["Converged to a maximum of the likelihood."]))
-        return ConvergenceCheck(not warnings, {"warnings": len(warnings)}, message)
-
     def list_facts(self, model: Any) -> Facts:
         """Return two or three (name, number) pairs to print below a fit."""
         return ()
-
-    def data_of_fit(self, model: Any) -> Any:
-        """Return the data that the model was fitted to; None if they are not stored."""
-        return None
 
     def check_continuable(self) -> None:
         """Raise ArgumentError if `continue_fit` is impossible with this method."""
@@ -106,77 +86,11 @@ class SamplingEngine(Engine):
     draws = True
     is_point = False
 
-    def list_warnings(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
-        """Yield a warning for an interrupted run, and one for chains that disagree."""
-        if model._interrupted_:
-            draws_text = str(model._view.shape[1])
-            if job.draws is not None:
-                draws_text = f"{draws_text} of {job.draws}"
-            yield InterruptedWarning(f"Stopped early; {draws_text} draws per chain were kept.")
-        convergence = model.convergence()
-        if not convergence.agrees:
-            yield ConvergenceWarning(convergence.message)
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        """Return the convergence check of the chains."""
-        return self.check_chains(model)
-
-    def check_chains(self, model: Any) -> "ConvergenceCheck":
-        """Check R-hat and effective sample size of the summary's rows."""
-        from thali._posterior.convergence_check import check_convergence
-
-        return check_convergence(model._select_convergence_rows(), model._get_advice())
-
-    def list_facts(self, model: Any) -> Facts:
-        """Return numbers of chains and draws, and the most important summary rows."""
-        from thali._posterior.summary_table import format_main_rows
-
-        n_chains, n_draws = model._view.shape
-        draws_text = f"{format_plural(n_chains, 'chain')} of {format_plural(n_draws, 'draw')}"
-        if model._interrupted_:
-            draws_text += ", stopped early"
-        return ("draws", draws_text), *format_main_rows(model.summary())
-
-    def summary(self, model: Any, ci: float = INTERVAL) -> Any:
-        """Return the table of posterior means, intervals and diagnostics, cached."""
-        from thali._posterior.summary_table import build_summary
-
-        model._require_posterior()
-        return model._compute_once(
-            ("summary", ci), lambda: build_summary(model._get_quantities(), ci)
-        ).copy()
-
 
 class ChainEngine(SamplingEngine):
     """Fitting method by Markov chains, with a prior that can be sampled."""
 
     has_prior = True
-
-    def data_of_fit(self, model: Any) -> Any:
-        """Return the data stored with the chains' state; None without it."""
-        if "_state_" not in vars(model):
-            return None
-        return model._state_.source
-
-
-class RespondentChainEngine(ChainEngine):
-    """Fitting method by chains whose posterior stores how respondents were treated."""
-
-    def build_job(self, model: Any, data: Any, run: "Run") -> Job:
-        """Check data and arguments of a fit; return its job."""
-        data = model._convert_data(data)
-        chain_fit = model._build_fit(data, run.check())
-        if not is_quiet():
-            data.warn_if_unusual()
-        return chain_fit.build_job(str(data))
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        """Return the convergence check with a warning about dependent respondents."""
-        check = self.check_chains(model)
-        dependence = model._view.dependence
-        if dependence is None:
-            return check
-        return replace(check, people=dependence.warning)
 
 
 MAXIMUM = Engine()

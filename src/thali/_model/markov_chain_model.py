@@ -8,12 +8,14 @@ import numpy as np
 
 from thali._argument_checks import check_integer
 from thali._inference.markov_chains import Run
-from thali._inference.random_seeds import RandomSeed, format_seed_setting
-from thali.errors import ArgumentError, Setting
+from thali._inference.random_seeds import RandomSeed, build_generator, format_seed_setting
+from thali._inference.user_warnings import is_quiet
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .base import Job, Model, SampledModel
 from .fitting_methods import CHAINS, Engine
 from .method_requirements import require_draws, requires
+from .model_files import can_store, compute_digest
 
 if TYPE_CHECKING:
     import xarray
@@ -55,6 +57,7 @@ class MarkovChainModel(SampledModel):
     """
 
     _state_: "Continuation"
+    _estimates_: Any  # after maximum likelihood
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": CHAINS}
 
     def _get_run_settings(self) -> dict[str, Any]:
@@ -72,6 +75,24 @@ class MarkovChainModel(SampledModel):
     def _build_fit(self, source: Any, run: Run) -> "ChainFit[Any]":
         """Return the fit of checked data by the fitting method, ready to run."""
         return self._engine.fit_class(self, source, run)
+
+    def _build_job(self, data: Any, run: Run) -> Job:
+        """Check data and arguments of a fit; return its job."""
+        if not self._engine.draws:
+            return self._engine.build_job(self, data, run)
+        data = self._convert_data(data)
+        chain_fit = self._build_fit(data, run.check())
+        if not is_quiet():
+            data.warn_if_unusual()
+        return chain_fit.build_job(str(data))
+
+    def _get_fit_data(self) -> Any:
+        """Return the data of the chains or estimates; None if they are not stored."""
+        if "_state_" in vars(self):
+            return self._state_.source
+        if "_estimates_" in vars(self):
+            return self._estimates_.data
+        return None
 
     @requires(require_stored_chains)
     def continue_fit(
@@ -119,8 +140,6 @@ class MarkovChainModel(SampledModel):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        from .chain_runs import check_unchanged, continue_sampling
-
         run = Run(
             draws=check_integer("draws", draws, 1),
             tune=0,
@@ -129,25 +148,66 @@ class MarkovChainModel(SampledModel):
             progressbar=progressbar,
             max_time=max_time,
         ).check()
-        check_unchanged(self)
+        self._check_unchanged()
+        state = self._state_
+        total_draws = state.draws + draws
 
         def continue_run() -> dict[str, Any]:
             """Draw more; return all fitted attributes of the longer fit."""
-            return self._get_fitted_attributes() | continue_sampling(self, run)
+            longer_run = state.run._replace(
+                draws=total_draws,
+                cores=run.cores,
+                progressbar=run.progressbar,
+                max_time=run.max_time,
+            )
+            chain_fit = self._build_fit(state.source, longer_run)
+            return self._get_fitted_attributes() | chain_fit.continue_from(
+                state, self.posterior_, total_draws
+            )
 
-        return self._run_job(
-            Job(continue_run, draws=self._state_.draws + draws, data=self._fitted_to_)
-        )
+        return self._run_job(Job(continue_run, draws=total_draws, data=self._fitted_to_))
+
+    def _check_unchanged(self) -> None:
+        """Raise if data or parameters were changed after the fit."""
+        from .chain_runs import get_model_parameters
+
+        state = self._state_
+        if state.source is None:
+            raise DataError(
+                "This model was loaded from a file, which cannot contain your own data and"
+                " functions; fit it again."
+            )
+        parameters = get_model_parameters(self)
+        for name, value in state.parameters.items():
+            if parameters[name] != value:
+                raise ArgumentError(
+                    Argument(name),
+                    " was changed after the fit, so the fit cannot be continued; fit again.",
+                )
+        if compute_digest(state.source) != state.digest:
+            raise DataError(
+                "The data were changed after the fit, so the fit cannot be continued; fit again."
+            )
 
     def _update_fit(
         self, data: Any, draws: int, tune: int, cores: int | None, progressbar: bool
     ) -> Self:
         """Refit to slightly more data, with chains started where the last fit ended."""
-        from .chain_runs import update_sampling
-
-        run = Run(draws, tune, chains=1, cores=cores, progressbar=progressbar).check()
+        new_run = Run(draws, tune, chains=1, cores=cores, progressbar=progressbar).check()
+        state = self._state_
+        run = state.run._replace(
+            draws=draws,
+            tune=new_run.tune,
+            cores=new_run.cores,
+            progressbar=new_run.progressbar,
+            max_time=None,
+        )
         return self._run_job(
-            Job(lambda: update_sampling(self, data, run), draws=draws, data=str(data))
+            Job(
+                lambda: self._build_fit(data, run).update_from(state, draws),
+                draws=draws,
+                data=str(data),
+            )
         )
 
     def _select_group(self, name: str) -> Any:
@@ -165,8 +225,6 @@ class MarkovChainModel(SampledModel):
 
     def _select_storable_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes to save, without data that a file cannot contain."""
-        from .model_files import can_store
-
         fitted_attributes = self._get_fitted_attributes()
         if "_state_" in fitted_attributes and not can_store(fitted_attributes["_state_"].source):
             fitted_attributes["_state_"] = fitted_attributes["_state_"]._replace(source=None)
@@ -179,6 +237,27 @@ class MarkovChainModel(SampledModel):
     def _compute_log_evidence(self, data: Any, run: "EvidenceRun") -> "LogEvidence":
         """Compute the log evidence (marginal likelihood) of the model for these data."""
         raise NotImplementedError
+
+    def _check_finished(self) -> None:
+        """Raise if the fit was stopped before all its draws."""
+        if self._interrupted_:
+            raise ArgumentError(
+                "The fit was stopped early, so the evidence of the model is not available yet;"
+                " finish the fit",
+                InPython(" with continue_fit"),
+                ", or fit again.",
+            )
+
+    def _check_fitted_data(self, data: Any) -> None:
+        """Raise if `data` are not the data of the fit, or the fit was stopped early."""
+        if "_state_" not in vars(self):
+            return
+        self._check_finished()
+        if self._state_.digest != compute_digest(self._convert_data(data)):
+            raise ArgumentError(
+                "The model was fitted to other data, but evidence is comparable only for the same"
+                " data; pass the data of the fit, or an unfitted model."
+            )
 
     def _sample_prior(
         self, rngs: Sequence[np.random.Generator], *design: Any, **kwargs: Any
@@ -213,6 +292,16 @@ class MarkovChainModel(SampledModel):
         return model.fit(
             *data, random_seed=random_seed, cores=1, progressbar=False, **settings
         ).posterior_
+
+    def _add_replicates(self, random_seed: RandomSeed, *design: Any) -> "xarray.DataTree":
+        """Return the posterior's DataTree with simulated data, group posterior_predictive."""
+        from .simulated_data import add_replicates
+
+        return add_replicates(
+            self._view,
+            self._build_observed(*design),
+            lambda: self._simulate_replicates(build_generator(random_seed), *design),
+        )
 
     @requires(require_prior)
     def sample_prior(
@@ -299,6 +388,4 @@ class MarkovChainModel(SampledModel):
         >>> model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].shape
         (4, 50, 36)
         """
-        from .simulated_data import add_replicates
-
-        return add_replicates(self, random_seed, data)
+        return self._add_replicates(random_seed, data)

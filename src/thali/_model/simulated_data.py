@@ -1,16 +1,16 @@
 """Data simulated from prior or posterior of any model."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._argument_checks import check_integer
-from thali._inference.random_seeds import RandomSeed, build_generator, spawn_generators
+from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._inference.user_warnings import silence_warnings
 from thali._posterior.datatree_files import check_predictive_size
-from thali._posterior.posterior_tree import LATENT, Posterior
+from thali._posterior.posterior_tree import LATENT, Posterior, PosteriorTree
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def draw_prior(
 
 
 def add_replicates(
-    model: "MarkovChainModel", random_seed: RandomSeed, *design: Any
+    posterior: PosteriorTree,
+    observed_by_name: dict[str, np.ndarray],
+    simulate: Callable[[], dict[str, np.ndarray]],
 ) -> "xarray.DataTree":
     """Return the posterior's DataTree with simulated data, group posterior_predictive."""
     import xarray as xr
 
-    posterior = model._view
     observed = posterior.observed
-    observed_by_name = model._build_observed(*design)
     if not (
         observed_by_name
         and all(_are_equal(observed[name].values, x) for name, x in observed_by_name.items())
@@ -75,11 +75,7 @@ def add_replicates(
     )
     tree = posterior.tree.copy()
     tree["posterior_predictive"] = xr.DataTree(
-        build_predictive_dataset(
-            observed,
-            posterior.draws,
-            model._simulate_replicates(build_generator(random_seed), *design),
-        )
+        build_predictive_dataset(observed, posterior.draws, simulate())
     )
     return tree
 

@@ -15,9 +15,9 @@ from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import ChainFit
 from thali._model.covariate_effects import coefficient_name, tabulate_effects
 from thali._model.fitting_methods import (
+    ChainEngine,
     Engine,
     PreparedFit,
-    RespondentChainEngine,
     check_method_arguments,
     refuse_chain_argument,
 )
@@ -28,6 +28,7 @@ from thali._people.people_argument import INDEPENDENT, individuals_required_erro
 from thali._people.respondent_columns import no_covariates_error
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import INTERVAL, interval_tails
+from thali._posterior.posterior_tree import Posterior
 from thali._posterior.respondent_dependence import Dependence
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
-    from thali._posterior.posterior_tree import Posterior
 
     from .model import BradleyTerryLuce
 
@@ -214,7 +214,7 @@ class TrajectoryFit(LaplaceFit):
         return self.problem.respondents.power_dependence
 
 
-class LaplaceEngine(WorthsEngine, RespondentChainEngine):
+class LaplaceEngine(WorthsEngine, ChainEngine):
     """Method "laplace": independent draws from Laplace approximations on a grid of sds."""
 
     has_evidence = True
@@ -230,7 +230,7 @@ class LaplaceEngine(WorthsEngine, RespondentChainEngine):
 
     def read_results(self, model: "BradleyTerryLuce") -> WorthResults:
         """Return the results of the draws of a fit."""
-        return self.results_class(model._view)
+        return self.results_class(Posterior(model.posterior_))
 
 
 def read_worth_draws(view: "Posterior") -> WorthDraws:
@@ -386,10 +386,6 @@ class WorthMaximumEngine(WorthsEngine):
         problem = model._build_problem(data, has_prior=False)
         check_estimable(problem.converted_data, problem.density)
         return problem
-
-    def data_of_fit(self, model: "BradleyTerryLuce") -> Any:
-        """Return the data that the model was fitted to."""
-        return get_worth_estimates(model).data
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""

@@ -357,7 +357,7 @@ class BradleyTerryLuce(MarkovChainModel):
             job=job,
             max_time=max_time,
         )
-        return self._run_job(self._engine.build_job(self, data, run))
+        return self._run_job(self._build_job(data, run))
 
     @mark_as_setup
     def prepare(
@@ -410,9 +410,7 @@ class BradleyTerryLuce(MarkovChainModel):
         ConvergenceWarning
             If the chains do not agree yet.
         """
-        from thali._model.chain_runs import check_unchanged
-
-        check_unchanged(self)
+        self._check_unchanged()
         data = self._convert_data(merge_new_data(self._state_.source, new_data))
         fit_state = self._state_
         return self._update_fit(
@@ -1064,16 +1062,13 @@ class BradleyTerryLuce(MarkovChainModel):
         ----------
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
-        from thali._model.chain_runs import check_unchanged
-        from thali._model.evidence_arguments import check_finished
-
         self._require_posterior()
         if self._part_data is not None:
             raise ArgumentError(
                 "The log evidence of a single class or group is not known; fit a model to its data."
             )
-        check_finished(self)
-        check_unchanged(self)
+        self._check_finished()
+        self._check_unchanged()
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
 
     def _compute_log_evidence(

@@ -74,7 +74,7 @@ class AspectLikelihoodEngine(Engine):
         )
 
     def prepare(
-        self, model: "EliminationByAspects", data: "PairedComparisons | Choices", run: Run
+        self, model: "EliminationByAspects", data: "PairedComparisons | Choices"
     ) -> PreparedFit:
         """Check data and arguments of a fit without running it; return a PreparedFit."""
         from ..likelihoods.elimination import convert_to_pairs
@@ -122,10 +122,6 @@ class AspectLikelihoodEngine(Engine):
                 " freedom",
             ),
         )
-
-    def data_of_fit(self, model: "EliminationByAspects") -> Any:
-        """Return the data that the model was fitted to."""
-        return get_aspect_estimates(model).data
 
     def summary(self, model: "EliminationByAspects", ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a table of aspect weights with standard errors and tests."""

@@ -48,9 +48,9 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
-    from ..results.point_estimate import Estimate
+    from thali._posterior.convergence_check import ConvergenceCheck
 
-    pass
+    from ..results.point_estimate import Estimate
 
 
 # The choice of the standard deviation of similarities by cross-validation
@@ -441,6 +441,14 @@ class AdditiveClustering(AdditiveAnswers):
                     Argument(option.name),
                     ".",
                 )
+
+    def _check_convergence(self) -> "ConvergenceCheck":
+        """Return the check of the chains, or how many annealed runs reached the best point."""
+        from ..results.fit_quality_messages import build_point_check
+
+        if self._engine.is_point:
+            return build_point_check(self._view)
+        return super()._check_convergence()
 
     def _choose_weight_prior(self, data: Any) -> Any:
         """Return shape and rate of the weights' Gamma prior for these data."""

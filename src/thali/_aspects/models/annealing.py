@@ -47,10 +47,7 @@ from .sampling_engine import FeatureSamplingEngine
 if TYPE_CHECKING:
     import xarray
 
-    from thali._posterior.convergence_check import ConvergenceCheck
-
     from ..samplers.chains import SamplingTask
-    from .additive_clustering import AdditiveClustering
 
 
 RUNS_PER_CHAIN = 5  # annealed runs for each chain that `fit` would run
@@ -118,12 +115,6 @@ class AnnealingEngine(FeatureSamplingEngine):
         raise ArgumentError(
             "A fit with ", Setting("method", "map"), " has no draws to continue; fit again."
         )
-
-    def convergence(self, model: "AdditiveClustering") -> "ConvergenceCheck":
-        """Return the convergence check: how many runs reached the best point."""
-        from ..results.fit_quality_messages import build_point_check
-
-        return build_point_check(model._view)
 
 
 def plan_similarity_runs(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._data.grouped_data import GroupedData
-from thali._inference.markov_chains import Run
+from thali._inference.markov_chains import FIRST_DRAWS, Run
+from thali._inference.user_warnings import warn
 from thali._model.data_argument_check import check_data
 from thali._model.evidence_arguments import EvidenceRun, build_evidence_run
 from thali._model.fitting_methods import Engine, PreparedFit
@@ -18,9 +19,9 @@ from thali._people.people_argument import Groups, check_equal_respondents, check
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import DataError, Setting
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, Setting
 
-from ..samplers.sampling_task import build_task
+from ..samplers.sampling_task import PreparedChains, build_task
 from ..simulation import build_observed, sample_prior_features, simulate_replicates
 from .sampling_engine import FEATURE_SAMPLING
 
@@ -71,6 +72,8 @@ class LatentFeatures(MarkovChainModel):
     @property
     def _results(self) -> Any:
         """Results of the fitting method: of draws, or of estimates."""
+        if self._engine.draws:
+            return self._data_results
         return self._engine.get_results(self)
 
     def _build_task_arguments(self, data: Any) -> dict[str, Any]:
@@ -198,14 +201,24 @@ class LatentFeatures(MarkovChainModel):
             job=job,
             max_time=max_time,
         )
-        return self._run_job(self._engine.build_job(self, data, run))
+        return self._run_job(self._build_job(data, run))
 
     @mark_as_setup
     def prepare(
         self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
     ) -> PreparedFit:
         """Check a fit and return its sampling task, without drawing."""
-        return self._engine.prepare(self, data, Run(draws, tune, thin=thin))
+        if not self._engine.draws:
+            return self._engine.prepare(self, data)
+        data = self._convert_data(data)
+        task_arguments = self._build_prepare_arguments(data)
+        task = build_task(
+            data=data, draws=draws or FIRST_DRAWS, tune=tune, thin=thin, **task_arguments
+        )
+        lapse = None
+        if data.are_choices:
+            lapse = float(task_arguments["likelihood"].lapse)
+        return PreparedChains(lapse, task=task)
 
     def _choose_arguments(self, data: Any, run: Run) -> dict[str, Any]:
         """Choose arguments by the data; return fitted attributes that describe the choice."""
@@ -524,12 +537,25 @@ class LatentFeatures(MarkovChainModel):
         >>> bool(low < -1.609 < high)  # the logarithm of 4 B(4, 2) = 1/5
         True
         """
-        from ..samplers.tempered_evidence import estimate_fit_evidence
+        from ..samplers.tempered_evidence import estimate_evidence
 
         run_settings = build_evidence_run(
             draws, tune, chains, thin, cores, random_seed, progressbar, sensitivity
         )
-        return estimate_fit_evidence(self, run_settings)
+        self._check_finished()
+        if "_state_" not in vars(self):
+            raise ArgumentError(
+                "The evidence requires the data of the fit, which this model lacks; fit the model"
+                " again."
+            )
+        self._check_unchanged()
+        data = self._get_fit_data()
+        evidence = estimate_evidence(
+            self._build_evidence_arguments(data), data, run_settings, [data]
+        )
+        if not evidence.usable:
+            warn(ConvergenceWarning(evidence.convergence.message))
+        return evidence
 
     def _match_features(self, similar: float, min_probability: float) -> "MatchedFeatures":
         """Return the features matched across draws, cached by setting."""

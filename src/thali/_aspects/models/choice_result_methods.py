@@ -420,9 +420,8 @@ class ChoiceAnswers(LatentFeatures):
             If the chains do not agree yet.
         """
         from thali._data.base_classes import merge_new_data
-        from thali._model.chain_runs import check_unchanged
 
-        check_unchanged(self)
+        self._check_unchanged()
         dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(

@@ -246,7 +246,7 @@ class EliminationByAspects(ChoiceAnswers):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return self._engine.summary(self, ci)
+        return super().summary(ci)
 
     def _get_prior_tree(self) -> Tree | None:
         """Return the tree given as `aspects`, or None."""

@@ -11,11 +11,9 @@ from thali._inference.mbar import log_mean_exp
 from thali._inference.progress_display import Progress, build_duration_warning
 from thali._inference.random_seeds import build_seed_sequence
 from thali._inference.threads_and_processes import NoProgress, run_in_threads
-from thali._inference.user_warnings import warn
-from thali._model.chain_runs import check_unchanged
-from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._model.evidence_arguments import EvidenceRun
 from thali._posterior.log_evidence import LogEvidence, estimate_log_evidence
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..draws.feature_columns import concatenate_chain_columns
 from ..kernel_operations import is_scale_free
@@ -27,29 +25,12 @@ from .sampling_task import Likelihood, build_task, compile_ahead
 if TYPE_CHECKING:
     import pandas
 
-    from ..models.base_model import LatentFeatures
     from .chains import SamplingTask
 
 PRIOR_DRAWS = 200  # draws from the prior that place the temperatures of the pilot
 # chains of the pilot, which places the temperatures of the run; it has 1 / PILOT_SHARE of its draws
 PILOT_CHAINS = 4
 PILOT_SHARE = 5
-
-
-def estimate_fit_evidence(model: "LatentFeatures", run_settings: EvidenceRun) -> LogEvidence:
-    """Estimate the log evidence of a fitted model for the data of its fit."""
-    check_finished(model)
-    if "_state_" not in vars(model):
-        raise ArgumentError(
-            "The evidence requires the data of the fit, which this model lacks; fit the model"
-            " again."
-        )
-    check_unchanged(model)
-    data = model._get_fit_data()
-    evidence = estimate_evidence(model._build_evidence_arguments(data), data, run_settings, [data])
-    if not evidence.usable:
-        warn(ConvergenceWarning(evidence.convergence.message))
-    return evidence
 
 
 def estimate_evidence(

@@ -13,7 +13,7 @@ from thali._inference.markov_chains import Run
 from thali._inference.user_warnings import is_quiet
 from thali._labels import format_plural
 from thali._model.base import Job
-from thali._model.evidence_arguments import EvidenceRun, check_finished
+from thali._model.evidence_arguments import EvidenceRun
 from thali._model.fitting_methods import (
     ChainEngine,
     Engine,
@@ -26,6 +26,7 @@ from thali._model.simulated_data import PriorSample
 from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.log_evidence import LogEvidence
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import (
     ArgumentError,
     ConvergenceWarning,
@@ -72,24 +73,9 @@ class ClassEngine(ChainEngine):
     default_draws: int | None = None
     default_chains: int
 
-    def check_chains(self, model: "ProductClasses") -> ConvergenceCheck:
-        """Return the convergence check, with remarks on chains whose likelihood still rises."""
-        convergence = super().check_chains(model)
-        message = convergence.message
-        facts = convergence.facts
-        if not convergence.agrees and (climb := self.describe_climb(model)):
-            climb_gain, message = climb
-            facts = facts | {"climb": climb_gain}
-        chain_remarks = format_chain_remarks(model._view, convergence.agrees)
-        return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
-
-    def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
+    def describe_climb(self, posterior: PosteriorTree) -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
         return None
-
-    def list_facts(self, model: "ProductClasses") -> Facts:
-        """Return (name, text) facts about the fit for reports."""
-        return *super().list_facts(model)[:2], describe_parameters(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -115,12 +101,12 @@ class MarkovChains(ClassEngine):
         """Return the job of a fit by chains."""
         return model._build_fit(data, run).build_job(str(data), remarks)
 
-    def describe_climb(self, model: "ProductClasses") -> tuple[float, Message] | None:
+    def describe_climb(self, posterior: PosteriorTree) -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
-        climb = estimate_climb(model._view)
+        climb = estimate_climb(posterior)
         if climb is None:
             return None
-        n_tuning = int(model.posterior_.attrs["tune"])
+        n_tuning = int(posterior.attributes["tune"])
         sentence = (
             "The chains are still climbing: the log-likelihood of their last quarter exceeds the"
             f" third quarter by {climb.gain:.1f} (standard error {climb.error:.1f}). Anneal"
@@ -450,7 +436,7 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         from .posterior_datatree import read_step_trace
 
         self._require_fitted()
-        check_finished(self)
+        self._check_finished()
         group_estimates = np.atleast_2d(read_step_trace(self._view)["log_evidence"])[:, -1]
         is_usable = self._evidence_sd_ <= USABLE
         deviation_text = (
@@ -535,6 +521,21 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
             | fitted_attributes
             | read_fitted_attributes(fitted_attributes["posterior_"])
         )
+
+    def _check_chains(self) -> ConvergenceCheck:
+        """Return the convergence check, with remarks on chains whose likelihood still rises."""
+        convergence = super()._check_chains()
+        message = convergence.message
+        facts = convergence.facts
+        if not convergence.agrees and (climb := self._engine.describe_climb(self._view)):
+            climb_gain, message = climb
+            facts = facts | {"climb": climb_gain}
+        chain_remarks = format_chain_remarks(self._view, convergence.agrees)
+        return replace(convergence, facts=facts, message=Message(*message.parts, *chain_remarks))
+
+    def _headline_facts(self) -> Facts:
+        """Return (name, text) facts about the fit for reports."""
+        return *super()._headline_facts()[:2], describe_parameters(self._view)
 
     def _list_warnings(self, job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings about a finished fit."""

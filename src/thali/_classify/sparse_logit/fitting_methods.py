@@ -267,7 +267,6 @@ class NormalApproximationEngine(CoefficientSamplingEngine):
 
     def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield warnings after a fit, also if it has not converged."""
-        yield from super().list_warnings(model, job)
         if not model.converged_:
             yield ConvergenceWarning(
                 "The normal approximation has not converged; use ",
@@ -284,11 +283,6 @@ class AutomaticEngine(CoefficientSamplingEngine):
     def list_warnings(self, model: "SparseMultinomialLogit", job: Job) -> Iterator[ThaliWarning]:
         """Yield the warnings of the method that was chosen."""
         yield from ENGINES[model.method_].list_warnings(model, job)
-
-    def list_facts(self, model: "SparseMultinomialLogit") -> Facts:
-        """Return (name, text) facts, including the chosen method."""
-        (name, draws), *other_facts = super().list_facts(model)
-        return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *other_facts
 
 
 class PenalizedMaximumEngine(Engine):

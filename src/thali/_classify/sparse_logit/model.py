@@ -380,14 +380,19 @@ class SparseMultinomialLogit(Classifier):
 
     def _headline_facts(self) -> Facts:
         """Return (name, value) facts to show with a fit."""
+        facts = super()._headline_facts()
+        if self._engine is not ENGINES[self.method_]:
+            (name, draws), *other_facts = facts
+            draws = f"{draws} ({self.method_}, chosen by the size of the data)"
+            facts = (name, draws), *other_facts
         n_constant = int((~self._standard_.varies).sum())
         if not n_constant:
-            return super()._headline_facts()
+            return facts
         covariates = (
             f"{self.n_features_in_ - n_constant:,} of {self.n_features_in_:,}; the other covariates"
             " are constant"
         )
-        return *super()._headline_facts(), ("covariates", covariates)
+        return *facts, ("covariates", covariates)
 
     def _get_quantities(self) -> dict[str, np.ndarray]:
         """Return draws of scales, log-likelihood and coefficients, by name."""

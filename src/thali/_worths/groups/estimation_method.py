@@ -10,7 +10,7 @@ import numpy as np
 from thali._model.covariate_effects import summarise_effects
 from thali._model.predictive_check import merge_group_checks
 from thali._model.simulated_data import PriorSample
-from thali._posterior.posterior_tree import flatten_chains
+from thali._posterior.posterior_tree import Posterior, flatten_chains
 from thali.errors import ArgumentError
 
 from ..people.estimation_method import IndividualResults, IndividualsEngine
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
     from thali._inference.random_seeds import RandomSeed
-    from thali._posterior.posterior_tree import Posterior
 
     from ..model import BradleyTerryLuce
 
@@ -134,7 +133,7 @@ class GroupsEngine(IndividualsEngine):
 
     def read_results(self, model: "BradleyTerryLuce") -> GroupResults:
         """Return the results of the draws of a fit."""
-        return GroupResults(model._view, model.of_group)
+        return GroupResults(Posterior(model.posterior_), model.of_group)
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         raise ArgumentError(_NO_SIMULATION)
