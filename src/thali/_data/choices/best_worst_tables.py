@@ -41,6 +41,7 @@ from ..column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    has_numbers,
     list_name_words,
     map_plain_names,
     simplify_name,
