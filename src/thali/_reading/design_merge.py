@@ -612,11 +612,9 @@ def _sort_tasks(tasks: list[str]) -> list[str]:
 
 
 def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFrame, int]:
-    """Return the products of all answers, and the number of tasks without an answer.
-
-    The columns are the design row (-1: no choice), the label of the alternative, whether it was
-    picked, and the index of the answer.
-    """
+    """Return the products of all answers, and the number of tasks without an answer."""
+    # The columns are the design row (-1: no choice), the label of the alternative, whether it was
+    # picked, and the index of the answer.
     design_versions = {version for version, _ in design.rows}
     rows_by_version = {
         version: design.select_tasks(version)
