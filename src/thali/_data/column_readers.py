@@ -706,7 +706,7 @@ def classify_yes_no(series: "pd.Series") -> tuple[np.ndarray, np.ndarray]:
 _MARKS = {"x", "✓", "✔", "*"}
 
 
-_LIST_SEPARATORS = (";", "|", ",")
+LIST_SEPARATORS = (";", "|", ",")  # of the labels in a cell
 
 
 def split_lists(cells: "pd.Series", keys: "pd.Series") -> "pd.Series | None":
@@ -718,7 +718,7 @@ def split_lists(cells: "pd.Series", keys: "pd.Series") -> "pd.Series | None":
     import pandas as pd
 
     texts = cells.map(format_label)
-    for separator in _LIST_SEPARATORS:
+    for separator in LIST_SEPARATORS:
         lists = texts.str.strip(f"{separator} ").str.split(separator)
         labels = lists.explode().str.strip()
         if len(labels) == len(cells) or labels.nunique() > cells.nunique():

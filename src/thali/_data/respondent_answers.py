@@ -1,6 +1,6 @@
 """Counts of answers by each respondent, and columns that describe the respondents."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -136,6 +136,15 @@ def read_any_respondents(
     return read_respondents(frame, respondent, used_columns) or RowRespondents(
         (), np.full(len(frame), -1), None
     )
+
+
+def treat_rows_as_respondents(
+    frame: "pd.DataFrame", used_columns: Collection[str | None], names: tuple[str, ...]
+) -> RowRespondents:
+    """Return a respondent per row, with these names; other columns describe the respondents."""
+    row_indices = np.arange(len(frame))
+    people = build_people_table(frame, used_columns, row_indices, names)
+    return RowRespondents(names, row_indices, people)
 
 
 def name_respondents(data: Frozen) -> str:

@@ -81,14 +81,11 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         return
     off_diagonal = counts.copy()
     np.fill_diagonal(off_diagonal, 0.0)
-    is_sum_of_rows = np.isclose(
-        2.0 * off_diagonal, off_diagonal.sum(axis=0)[None, :], rtol=_ROUNDING, atol=0.0
-    )
-    is_sum_of_columns = np.isclose(
-        2.0 * off_diagonal, off_diagonal.sum(axis=1)[:, None], rtol=_ROUNDING, atol=0.0
-    )
-    np.fill_diagonal(is_sum_of_rows, True)
-    np.fill_diagonal(is_sum_of_columns, True)
+    are_sums = np.eye(n, dtype=bool), np.eye(n, dtype=bool)
+    for axis, is_sum in enumerate(are_sums):
+        totals = off_diagonal.sum(axis=axis, keepdims=True)
+        is_sum |= np.isclose(2.0 * off_diagonal, totals, rtol=_ROUNDING, atol=0.0)
+    is_sum_of_rows, is_sum_of_columns = are_sums
     for k in np.flatnonzero(is_sum_of_rows.all(axis=1) & is_sum_of_columns.all(axis=0)).tolist():
         row_total = off_diagonal[k].sum()
         if row_total and (n > 3 or np.isclose(counts[k, k], row_total, rtol=_ROUNDING)):
@@ -110,12 +107,8 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
     )
     if inner_part.any() and are_sums:
         sum_labels = [
-            *(label for label, is_shared in zip(rows, is_shared_row, strict=True) if not is_shared),
-            *(
-                label
-                for label, is_shared in zip(columns, is_shared_column, strict=True)
-                if not is_shared
-            ),
+            *(label for label in rows if label not in columns),
+            *(label for label in columns if label not in rows),
         ]
         raise DataError(
             f"Some rows or columns appear to be totals, not options: {shorten(sum_labels)}. Remove"

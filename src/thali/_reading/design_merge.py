@@ -33,6 +33,7 @@ from thali._data.column_roles import (
     map_plain_names,
     simplify_name,
 )
+from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
@@ -265,12 +266,11 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     versions = _label_cells(answers, version)
     if version is None:
         versions[:] = design_versions[0]
-    for row_label, version_name in zip(answers.index, versions, strict=True):
-        if version_name not in design_versions:
-            raise DataError(
-                f"Version {version_name!r}, in row {row_label} of the answers, does not occur in"
-                " the design."
-            )
+    if (row := find_first(~np.isin(versions, design_versions))) is not None:
+        raise DataError(
+            f"Version {versions[row]!r}, in row {answers.index[row]} of the answers, does not occur"
+            " in the design."
+        )
     if task is not None:
         answers = answers.rename(columns={task: _TASK})
         if design_task is not None:
@@ -305,11 +305,10 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
         if answers.index.has_duplicates:  # several sets in a row
             row_label = len(answered_sets) + 1
         answered_sets[row_label] = set_cells | _join_options(answer_cells, options)
-    new_names = [name_by_column.get(name, name) for name in column_names(table.frame)]
     read_columns = [
         name
-        for name, new_name in zip(column_names(table.frame), new_names, strict=True)
-        if new_name not in respondent_columns and name not in (version, task)
+        for name in column_names(table.frame)
+        if name_by_column.get(name, name) not in respondent_columns and name not in (version, task)
     ]
     if not answered_sets:
         raise DataError(f"The answer columns, {shorten(sorted(read_columns))}, are empty.")
@@ -613,11 +612,9 @@ def _sort_tasks(tasks: list[str]) -> list[str]:
 
 
 def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFrame, int]:
-    """Return the products of all answers, and the number of tasks without an answer.
-
-    The columns are the design row (-1: no choice), the label of the alternative, whether it was
-    picked, and the index of the answer.
-    """
+    """Return the products of all answers, and the number of tasks without an answer."""
+    # The columns are the design row (-1: no choice), the label of the alternative, whether it was
+    # picked, and the index of the answer.
     design_versions = {version for version, _ in design.rows}
     rows_by_version = {
         version: design.select_tasks(version)

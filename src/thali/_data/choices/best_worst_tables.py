@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import format_label, has_repeats, index_labels, shorten, suggest
+from thali._inference.index_arithmetic import find_first
+from thali._labels import find_label_indices, format_label, has_repeats, shorten, suggest
 from thali.errors import Argument, DataError, Setting
 
 from ..choice_marks import find_keys, find_label_column
 from ..column_readers import (
+    LIST_SEPARATORS,
     add_note,
     check_columns,
     choose_labels,
@@ -202,7 +204,7 @@ def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
     Each set contains the cell of a column that is named for a choice.
     """
     answer_columns = [name for name in column_names(frame) if simplify_name(name) in _CHOICE_WORDS]
-    for name, separator, answer in product(column_names(frame), _SEPARATORS, answer_columns):
+    for name, separator, answer in product(column_names(frame), LIST_SEPARATORS, answer_columns):
         cells = frame[name].head(_CHECKED_ROWS)
         if name == answer or has_numbers(cells) or not all(separator in str(c) for c in cells):
             continue
@@ -211,9 +213,6 @@ def expand_lists(frame: "pd.DataFrame") -> "pd.DataFrame":
             options = [{f"{name} {k}": option for k, option in enumerate(row, 1)} for row in sets]
             return frame.drop(columns=name).join(type(frame)(options, frame.index))
     return frame
-
-
-_SEPARATORS = (";", "|", ",")
 
 
 def _split_set(text: str, separator: str) -> list[str]:
@@ -353,24 +352,6 @@ def _find_named_column(
     return None
 
 
-def are_column_names(
-    answer_columns: Iterable[list[str]],
-    option_rows: list[list[str]],
-    option_columns: tuple[str, ...],
-) -> bool:
-    """Return whether all answers name columns rather than labels of options."""
-    text_row_pairs = [
-        (text, row)
-        for cells in answer_columns
-        for text, row in zip(cells, option_rows, strict=True)
-    ]
-    if all(text in row for text, row in text_row_pairs):
-        return False
-    return all(
-        _find_named_column(text, row, option_columns) is not None for text, row in text_row_pairs
-    )
-
-
 def find_position(
     text: str, offered_labels: list[str], columns: tuple[str, ...], is_by_position: bool = False
 ) -> int | None:
@@ -382,18 +363,45 @@ def find_position(
     return _find_named_column(text, offered_labels, columns)
 
 
-def check_two_marks(
-    positions: Sequence[int | None], row_options: list[str], row: str | int
-) -> None:
-    """Raise DataError if the best and the worst of a row are the same option."""
-    if has_repeats(positions):
-        raise DataError(
-            f"{row_options[positions[0] or 0]!r} is both the best and the worst in row"
-            f" {row}; correct one of them."
-        )
+def find_positions(
+    frame: "pd.DataFrame",
+    columns: BestWorstColumns,
+    option_rows: list[list[str]],
+    marked_texts: Sequence[list[str]],
+) -> np.ndarray:
+    """Return the index of each answer's option in its row, shape (rows, answers).
+
+    An index is UNANSWERED for an empty text. Raise DataError for texts that name no option of the
+    row, and if the best and the worst of a row are the same option.
+    """
+    answers = [
+        (text, row)
+        for texts in marked_texts
+        for text, row in zip(texts, option_rows, strict=True)
+        if text
+    ]
+    # all answers name columns rather than labels of options
+    is_by_position = not all(text in row for text, row in answers) and all(
+        _find_named_column(text, row, columns.options) is not None for text, row in answers
+    )
+    positions = np.full((len(option_rows), len(marked_texts)), UNANSWERED)
+    for k, (row_options, *texts) in enumerate(zip(option_rows, *marked_texts, strict=True)):
+        row_label = frame.index[k]
+        for mark, text in enumerate(texts):
+            position = find_position(text, row_options, columns.options, is_by_position)
+            if position is None:
+                name = (columns.best, str(columns.worst))[mark]
+                raise _build_answer_error(text, row_options, row_label, name)
+            positions[k, mark] = position
+        if positions[k].min() >= 0 and has_repeats(positions[k].tolist()):
+            raise DataError(
+                f"{row_options[positions[k, 0]]!r} is both the best and the worst in row"
+                f" {row_label}; correct one of them."
+            )
+    return positions
 
 
-def build_answer_error(
+def _build_answer_error(
     text: str, offered_labels: list[str], row_label: str | int, column_name: str
 ) -> DataError:
     """Build the error for an answer that is no option of its row."""
@@ -426,41 +434,26 @@ def read_best_worst_occasions(
         if position_texts != marked_texts[0]:
             marked_texts = [position_texts]
             add_note(f"{columns.best!r} counts the options of a set from 0")
-    option_labels = choose_labels(
-        labels, [option_text for row in option_rows for option_text in row if option_text]
-    )
-    label_indices = index_labels(option_labels)
-    is_by_position = are_column_names(marked_texts, option_rows, columns.options)
-    occasion = []
-    alternative = []
-    row_marks = []
-    for row_index, row_options in enumerate(option_rows):
-        row_label = frame.index[row_index]
-        marked_indices = []
-        for name, texts in zip(marked_columns, marked_texts, strict=True):
-            text = texts[row_index]
-            position = find_position(text, row_options, columns.options, is_by_position)
-            if position in (None, UNANSWERED):
-                raise build_answer_error(text, row_options, row_label, name)
-            marked_indices.append(position)
-        check_two_marks(marked_indices, row_options, row_label)
-        for k, option_text in enumerate(row_options):
-            if not option_text:
-                continue
-            if option_text not in label_indices:
-                raise DataError(
-                    f"{option_text!r} in row {row_label} is not in"
-                    f" `labels`.{suggest(option_text, option_labels)}"
-                )
-            occasion.append(row_index)
-            alternative.append(label_indices[option_text])
-            row_marks.append([k == marked_index for marked_index in marked_indices])
-    is_best, *is_worst = np.array(row_marks, bool).T
+    positions = find_positions(frame, columns, option_rows, marked_texts)
+    if (row := find_first((positions == UNANSWERED).any(axis=1))) is not None:
+        name = marked_columns[(positions[row] == UNANSWERED).argmax()]
+        raise _build_answer_error("", option_rows[row], frame.index[row], name)
+    cells = np.array(option_rows, object)
+    occasion, place = np.nonzero(cells != "")
+    option_texts = cells[occasion, place].tolist()
+    option_labels = choose_labels(labels, option_texts)
+    alternative = find_label_indices(option_texts, option_labels)
+    if (k := find_first(alternative < 0)) is not None:
+        raise DataError(
+            f"{option_texts[k]!r} in row {frame.index[occasion[k]]} is not in"
+            f" `labels`.{suggest(option_texts[k], option_labels)}"
+        )
+    is_best, *is_worst = (place[:, None] == positions[occasion]).T
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     return RawOccasions(
         option_labels,
-        np.array(occasion, np.int64),
-        np.array(alternative, np.int64),
+        occasion,
+        alternative,
         is_best,
         row_respondents.names,
         row_respondents.number[occasion],

@@ -142,14 +142,16 @@ def read_wide_occasions(
     _check_offers(alternatives, available)
     column_by_role = find_columns(frame, {"chosen": chosen, **other_columns})
     answer_column = column_by_role["chosen"]
-    offered_columns = alternatives or ()
-    if alternatives is None and available is None:
+    alternatives = alternatives or ()
+    available = available or {}
+    offered_columns = alternatives
+    if not alternatives and not available:
         offered_columns = [answer_column]
     frame = select_answered_rows(
-        frame, [answer_column], offered_columns, map(format_label, available or ())
+        frame, [answer_column], offered_columns, map(format_label, available)
     )
     chosen_labels = _list_chosen_labels(frame, answer_column)
-    offered_by_column = _list_offers(frame, alternatives or (), available or {})
+    offered_by_column = _list_offers(frame, alternatives, available)
     if labels is not None:
         option_labels = check_labels(labels)
     else:
@@ -170,7 +172,7 @@ def read_wide_occasions(
                 f"{cell!r} in row {frame.index[r]} is not in"
                 f" `labels`.{suggest(cell, option_labels)}"
             )
-    used_columns = (*column_by_role.values(), *(alternatives or ()), *(available or {}).values())
+    used_columns = (*column_by_role.values(), *alternatives, *available.values())
     row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
     row_counts = read_counts(frame, column_by_role["count"], weights)
     _check_winners(frame, row_offers, chosen_labels)

@@ -48,7 +48,11 @@ from ..column_roles import (
     simplify_name,
 )
 from ..number_checks import check_numbers
-from ..respondent_answers import read_any_respondents
+from ..respondent_answers import (
+    RowRespondents,
+    read_any_respondents,
+    treat_rows_as_respondents,
+)
 from ..respondent_table import build_people_table
 from .long_and_wide_tables import RawOccasions, read_occasion_counts
 
@@ -765,24 +769,16 @@ def read_ranking_frame(
             _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
             for row, ranks in enumerate(rank_rows)
         ]
-    respondent_index = np.full(len(frame), -1)
-    respondent_names = ()
-    people = None
+    row_respondents = RowRespondents((), np.full(len(frame), -1), None)
     if columns.respondent is not None:
-        respondent_index, respondent_names = encode_column(frame, columns.respondent)
+        index, names = encode_column(frame, columns.respondent)
+        people = build_people_table(frame, columns.used, index, names)
+        row_respondents = RowRespondents(names, index, people)
     elif columns.count is None:
-        respondent_index = np.arange(len(frame))
-        respondent_names = _name_rankings(len(frame))
-    if respondent_names:
-        people = build_people_table(frame, columns.used, respondent_index, respondent_names)
+        names = _name_rankings(len(frame))
+        row_respondents = treat_rows_as_respondents(frame, columns.used, names)
     return Rankings(
-        option_labels,
-        ranking_orders,
-        describe_row,
-        ranking_counts,
-        respondent_names,
-        respondent_index,
-        people,
+        option_labels, ranking_orders, describe_row, ranking_counts, *row_respondents[:3]
     )
 
 

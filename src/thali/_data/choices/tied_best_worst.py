@@ -12,10 +12,7 @@ from ..column_roles import TIE_WORDS, find_no_answers, simplify_name
 from .best_worst_tables import (
     UNANSWERED,
     BestWorstColumns,
-    are_column_names,
-    build_answer_error,
-    check_two_marks,
-    find_position,
+    find_positions,
     list_rows,
 )
 from .long_and_wide_tables import RawOccasions
@@ -86,32 +83,20 @@ def rank_marked(frame: "pd.DataFrame", columns: BestWorstColumns) -> np.ndarray:
     Tied options share a rank. A rank is NaN for an option or row that is empty.
     """
     option_rows = list_rows(frame, columns.options)
-    marked_columns = (columns.best, str(columns.worst))
-    positions = np.full((len(frame), 2), UNANSWERED)
-    answers: list[tuple[int, int, str]] = []  # row, 0 for the best and 1 for the worst, text
-    for mark, tied_texts in enumerate(_find_ties(frame, columns)):
-        texts = list_texts(frame, marked_columns[mark])
-        no_answers = {"", *find_no_answers(texts, ())}
-        positions[[text in tied_texts for text in texts], mark] = _TIED
-        answers += [
-            (row, mark, text)
-            for row, text in enumerate(texts)
-            if text not in tied_texts and text not in no_answers
-        ]
-    named_rows = [option_rows[row] for row, _, _ in answers]
-    named_texts = [text for _, _, text in answers]
-    is_by_position = are_column_names([named_texts], named_rows, columns.options)
-    for row, mark, text in answers:
-        position = find_position(text, option_rows[row], columns.options, is_by_position)
-        if position is None:
-            raise build_answer_error(text, option_rows[row], frame.index[row], marked_columns[mark])
-        positions[row, mark] = position
-    is_named = positions >= 0
-    for row in np.flatnonzero(is_named.all(axis=1)):
-        check_two_marks(positions[row].tolist(), option_rows[row], frame.index[row])
+    marked_texts = []
+    is_tied = []
+    for name, tied_texts in zip(
+        (columns.best, str(columns.worst)), _find_ties(frame, columns), strict=True
+    ):
+        texts = list_texts(frame, name)
+        unnamed_texts = {*tied_texts, *find_no_answers(texts, ())}
+        is_tied.append([text in tied_texts for text in texts])
+        marked_texts.append(["" if text in unnamed_texts else text for text in texts])
+    positions = find_positions(frame, columns, option_rows, marked_texts)
+    positions[np.array(is_tied, bool).T] = _TIED
     ranks = np.where(np.array(option_rows, object) != "", _MIDDLE, np.nan)
     for mark, rank in enumerate((_FIRST, _LAST)):
-        rows = np.flatnonzero(is_named[:, mark])
+        rows = np.flatnonzero(positions[:, mark] >= 0)
         ranks[rows, positions[rows, mark]] = rank
     ranks[(positions == UNANSWERED).any(axis=1)] = np.nan
     return ranks

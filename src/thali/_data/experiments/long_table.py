@@ -112,6 +112,11 @@ class RowLabels(NamedTuple):
     task: np.ndarray
     alternative: np.ndarray | None
 
+    @property
+    def task_index(self) -> np.ndarray:
+        """Number of the task of each row, shape (rows,)."""
+        return number_tasks(self.person, self.task)
+
     def describe_row(self, row: int) -> str:
         """Describe a row by alternative, task and respondent, for an error message."""
         if self.alternative is None:
@@ -261,10 +266,7 @@ def _find_bare_rows(
         or 1 == is_lacking.sum() < len(attribute_names)
     ):
         return None
-    if (
-        len(set(zip(row_labels.person[is_bare], row_labels.task[is_bare], strict=True)))
-        < is_bare.sum()
-    ):
+    if np.bincount(row_labels.task_index[is_bare]).max() > 1:
         return None
     alternative_labels: set[str] = set()
     if row_labels.alternative is not None:
@@ -312,21 +314,19 @@ _MIN_ZERO_ATTRIBUTES = 2  # in which 0 means no choice alone; one may have a lev
 
 def _find_zero_alternative(frame: "pd.DataFrame", names: list[str], rows: RowLabels) -> str | None:
     """Return the alternative of which all attributes are 0 in every task; None if there is none."""
-    distinct_tasks, task_index = np.unique(
-        list(zip(rows.person, rows.task, strict=True)), axis=0, return_inverse=True
-    )
+    task_index = rows.task_index
     are_zeros = []
     for name in names:
         codes, texts = encode_texts(get_column(frame, name))
         # what is the same for all alternatives of a task is no attribute
-        if not is_constant_within(codes, task_index.ravel()):
+        if not is_constant_within(codes, task_index):
             are_zeros.append(np.isin(codes, [k for k, text in enumerate(texts) if text == "0"]))
     if not are_zeros:
         return None
     is_bare = np.all(are_zeros, axis=0)
     labels = set(map(str, np.asarray(rows.alternative)[is_bare]))
     n_certain = sum((is_zero == is_bare).all() for is_zero in are_zeros)
-    is_in_all_tasks = len(labels) == 1 and is_bare.sum() >= len(distinct_tasks)
+    is_in_all_tasks = len(labels) == 1 and is_bare.sum() > task_index.max()
     if not is_in_all_tasks or n_certain < _MIN_ZERO_ATTRIBUTES:
         return None
     return min(labels)
@@ -340,7 +340,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
     The label of the chosen alternative is in all rows of its task, or in the first before zeros.
     """
-    task_index = number_tasks(rows.person, rows.task)
+    task_index = rows.task_index
     is_yes, is_wrong = read_set_marks(get_column(frame, name), task_index)
     if not is_wrong.any():
         return is_yes
@@ -365,7 +365,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
 def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
     """Return which rows are alone in their task; raise if most tasks have one row."""
-    task_index = number_tasks(row_labels.person, row_labels.task)
+    task_index = row_labels.task_index
     task_sizes = np.bincount(task_index)
     is_single = task_sizes[task_index] == 1
     if np.median(task_sizes) <= 1:
@@ -577,7 +577,7 @@ def _find_unfit_columns(
     )
     unfit_columns.update(_find_numberings(table, attribute_names, row_labels))
     marks = get_column(frame, table.chosen)
-    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    tasks = frame.groupby(row_labels.task_index)
     unfit_columns.update(
         name
         for name in filter(measures_answers, attribute_names)
@@ -631,7 +631,7 @@ def _list_varying_columns(
     frame: "pd.DataFrame", names: list[str], row_labels: RowLabels
 ) -> list[str]:
     """List the columns that vary within tasks."""
-    tasks = frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    tasks = frame.groupby(row_labels.task_index)
     return [name for name in names if varies_within(tasks, name)]
 
 
@@ -679,7 +679,7 @@ def _add_no_choice(table: TaskTable, bought_column: str) -> TaskTable:
     frame = table.frame
     task_column = table.task
     row_labels = table.read_labels()
-    task_index = number_tasks(row_labels.person, row_labels.task)
+    task_index = row_labels.task_index
     is_chosen = table.read_chosen()
     if task_column == table.respondent:  # each respondent had one task, and now may have two
         task_column = next(
@@ -1012,7 +1012,7 @@ def _find_numberings(
 ) -> Iterator[str]:
     """Yield the columns that number the products of each respondent, or of each task again."""
     respondents: Any = table.frame.groupby(row_labels.person)
-    tasks: Any = table.frame.groupby(number_tasks(row_labels.person, row_labels.task))
+    tasks: Any = table.frame.groupby(row_labels.task_index)
     for name in filter(lambda name: has_numbers(table.frame[name]), attribute_names):
         cells = get_column(table.frame, name)
         # all respondents have the same numbers, which follow one another in each task
@@ -1204,7 +1204,7 @@ def _sort_rows(
     import pandas as pd
 
     respondent_index, respondent_labels = pd.factorize(row_labels.person)
-    task_index = number_tasks(row_labels.person, row_labels.task)
+    task_index = row_labels.task_index
     sort_order = np.lexsort((task_index, respondent_index))
     task_index = task_index[sort_order]
     respondent_index = respondent_index[sort_order]

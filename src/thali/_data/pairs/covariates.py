@@ -12,7 +12,7 @@ from thali.errors import Argument, ArgumentError, DataError
 
 from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import add_note, convert_frame, encode_column, get_column
-from ..column_roles import column_names, has_numbers
+from ..column_roles import SIDES, column_names, has_numbers
 from ..number_checks import refuse_extremes
 from ..option_covariates import CovariateColumns, OptionCovariates
 from ..respondent_answers import Answers, RowRespondents
@@ -247,7 +247,7 @@ def read_new_options(
 # Covariates in two columns, one for each side -----------------------------------------------------
 
 
-_SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("home", "away"))
+_SIDES = tuple(marks for marks in SIDES if marks != ("i", "j"))
 
 
 def list_covariate_columns(

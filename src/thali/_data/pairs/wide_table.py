@@ -37,8 +37,7 @@ from ..column_roles import (
     map_plain_names,
     simplify_name,
 )
-from ..respondent_answers import RowRespondents, read_respondents
-from ..respondent_table import build_people_table
+from ..respondent_answers import read_respondents, treat_rows_as_respondents
 from .comparison_rows import ComparisonRows
 from .trial_rows import (
     FIRST,
@@ -342,8 +341,11 @@ def read_wide_outcomes(
         row_counts = read_counts(
             frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
         )
-    if columns.count is None or columns.respondent is not None:
-        row_respondents = _read_row_respondents(frame, columns)
+    if columns.respondent is not None:
+        row_respondents = read_respondents(frame, columns.respondent, columns.used)
+    elif columns.count is None:
+        names = tuple(str(k + 1) for k in range(len(frame)))
+        row_respondents = treat_rows_as_respondents(frame, columns.used, names)
     if row_respondents is not None:
         row_respondents = row_respondents.select_rows(row_index)
     note_omission(np.isnan(outcomes).all(axis=1).sum())
@@ -355,19 +357,6 @@ def read_wide_outcomes(
     )
     description = _describe_wide_columns(columns, code_description)
     return TrialOutcomes(option_labels, rows, False, description)
-
-
-def _read_row_respondents(frame: "pd.DataFrame", columns: WideColumns) -> RowRespondents:
-    """Read the respondent column; without one, each row is a respondent."""
-    if (row_respondents := read_respondents(frame, columns.respondent, columns.used)) is not None:
-        return row_respondents
-    row_indices = np.arange(len(frame))
-    respondent_names = tuple(map(format_label, range(1, len(frame) + 1)))
-    return RowRespondents(
-        respondent_names,
-        row_indices,
-        build_people_table(frame, columns.used, row_indices, respondent_names),
-    )
 
 
 def _match_given_labels(column_labels: list[str], labels: Iterable[Any] | None) -> tuple[str, ...]:

@@ -64,8 +64,7 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         return None
     if chosen_column is not None:
         options: Any = frame.groupby([*key_columns, option_column])
-        frame = frame.assign(best=options["best"].transform("max"))
-        frame = frame.assign(worst=options["worst"].transform("max"))
+        frame[["best", "worst"]] = options[["best", "worst"]].transform("max")
         frame = frame.drop_duplicates([*key_columns, option_column])
     description = (
         f"one option ({option_column!r}) of a set ({task_column!r}) per row, {description}"
