@@ -146,7 +146,9 @@ def _sum_by_date(rows: ComparisonRows, row_dates: RowDates) -> DatedComparisons:
     )
 
 
-def _stack_counts(counted: Any) -> np.ndarray:
+def _stack_counts(
+    counted: "PairedComparisons | PairCovariates | Answers | DatedComparisons",
+) -> np.ndarray:
     """Return the counts of wins, losses and ties of comparisons, cells or answers, (3, rows)."""
     return np.stack([counted.wins, counted.losses, counted.tied])
 
