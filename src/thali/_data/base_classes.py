@@ -247,7 +247,19 @@ class Judged(Frozen):
 class JudgedByPeople(Judged):
     """Base class of data whose respondents may be known."""
 
+    _DATA_WORD: ClassVar[str]  # plural noun, such as "triplets"
     answers: Any
+
+    def require_answers(self) -> Any:
+        """Return the answers of each respondent; raise DataError if unknown."""
+        if self.answers is None:
+            raise DataError(
+                f"These {self._DATA_WORD} do not identify respondents; read them again and give"
+                " the name of the respondent column",
+                InPython("", Message(", ", Argument("respondent"))),
+                ".",
+            )
+        return self.answers
 
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -259,9 +271,9 @@ class JudgedByPeople(Judged):
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
         """Table of respondents' characteristics, one row each; None if there are none."""
-        if self.answers is None:
+        if self.answers is None or self.answers.people is None:
             return None
-        return self.answers.people
+        return self.answers.people.copy()
 
 
 def merge_new_data(old_data: Judged, new_data: Judged) -> Any:

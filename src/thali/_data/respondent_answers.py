@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from thali._inference.index_arithmetic import part_bounds
+from thali._inference.index_arithmetic import part_bounds, sum_by_index
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, index_labels, shorten
 from thali._object_descriptions import Facts
@@ -164,7 +164,7 @@ class RespondentAnswers(Frozen):
     respondent: np.ndarray
 
     def __str__(self) -> str:
-        return format_plural(len(self.respondents), "respondent")
+        return format_plural(len(self.respondents), name_respondents(self))
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""
@@ -179,47 +179,28 @@ class RespondentAnswers(Frozen):
         distinct_keys, sum_index = np.unique(
             row_respondents.number * n_positions + position, return_inverse=True
         )
-        value_sums = (
-            np.bincount(sum_index, row_values, len(distinct_keys)) for row_values in values
-        )
         return build_from_fields(
             cls,
             row_respondents.names,
             row_respondents.people,
             (distinct_keys // n_positions).astype(np.int32),
             (distinct_keys % n_positions).astype(np.int32),
-            *value_sums,
+            *sum_by_index(sum_index, values, len(distinct_keys)),
         )
-
-    def _select_rows(self, rows: np.ndarray) -> Self:
-        """Return a copy with only these rows, given by mask or index."""
-        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
-        return copy_with_fields(self, **{name: getattr(self, name)[rows] for name in array_fields})
 
     def select_positions(self, is_kept: np.ndarray, new_positions: np.ndarray) -> Self | None:
         """Keep the answers about some pairs (or other positions); renumber these.
 
         Return None if there are no such answers.
         """
-        is_selected = is_kept[getattr(self, self._KEY)]
-        selected_answers = self._select_rows(is_selected)
-        renumbered_positions = new_positions[getattr(selected_answers, self._KEY)].astype(np.int32)
+        positions = getattr(self, self._KEY)
+        is_selected = is_kept[positions]
         if not is_selected.any():
             return None
-        return copy_with_fields(selected_answers, **{self._KEY: renumbered_positions})
-
-    def select_respondents(self, members: np.ndarray) -> Self:
-        """Keep the answers of the respondents with these indices; renumber them."""
-        selected_answers = self._select_rows(np.isin(self.respondent, members))
-        people = self.people
-        if people is not None:
-            people = people.iloc[members]
-        return copy_with_fields(
-            selected_answers,
-            respondents=tuple(self.respondents[k] for k in members),
-            people=people,
-            respondent=np.searchsorted(members, selected_answers.respondent).astype(np.int32),
-        )
+        array_fields = (name for name in self._FIELDS if name not in ("respondents", "people"))
+        selected_fields = {name: getattr(self, name)[is_selected] for name in array_fields}
+        selected_fields[self._KEY] = new_positions[positions[is_selected]].astype(np.int32)
+        return copy_with_fields(self, **selected_fields)
 
 
 class Answers(RespondentAnswers):
@@ -259,9 +240,6 @@ class Answers(RespondentAnswers):
     losses: np.ndarray
     tied: np.ndarray
     rapid: np.ndarray | None = None
-
-    def __str__(self) -> str:
-        return format_plural(len(self.respondents), name_respondents(self))
 
     @classmethod
     def from_rows(

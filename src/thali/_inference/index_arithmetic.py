@@ -133,3 +133,16 @@ def part_slice(bounds: np.ndarray | Sequence[int], part: int) -> slice:
     slice(2, 5, None)
     """
     return slice(bounds[part], bounds[part + 1])
+
+
+def sum_by_index(
+    index: np.ndarray, rows: np.ndarray | Sequence[np.ndarray], n_sums: int
+) -> np.ndarray:
+    """Sum each row's values with equal index, shape (rows, n_sums).
+
+    Examples
+    --------
+    >>> sum_by_index(np.array([0, 1, 0]), [np.array([1.0, 2.0, 4.0])], 2)
+    array([[5., 2.]])
+    """
+    return np.array([np.bincount(index, values, n_sums) for values in rows])

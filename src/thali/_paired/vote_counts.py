@@ -12,7 +12,7 @@ from thali._data.choices import Choices
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.comparison_rows import ComparisonRows, build_fields
+from thali._data.pairs.comparison_rows import build_fields, list_pair_rows, stack_orders
 from thali._data.pairs.covariates import ORDER
 from thali._data.pairs.dates import name_date_column
 from thali._data.suspicious_data import find_similar_labels
@@ -171,11 +171,7 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     if any(source.respondents for source in sources):
         caveat = " The answers of each respondent are treated as independent."
     forward, backward = parts
-    shown_first = np.append(forward.first, backward.second)
-    shown_second = np.append(forward.second, backward.first)
-    forward_counts = np.stack([forward.wins, forward.losses, forward.tied])
-    backward_counts = np.stack([backward.losses, backward.wins, backward.tied])
-    rows = ComparisonRows(shown_first, shown_second, np.hstack([forward_counts, backward_counts]))
+    rows = stack_orders(list_pair_rows(forward), list_pair_rows(backward))
     comparisons = build_from_fields(
         PairedComparisons, *build_fields(forward.labels, rows, knows_order=True)
     )

@@ -7,8 +7,9 @@ import numpy as np
 from thali._data.base_classes import build_from_fields
 from thali._data.choices import Choices
 from thali._data.choices.data_subsets import select_choices
+from thali._data.option_covariates import CovariateColumns
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.covariates import PairCovariates
+from thali._data.pairs.comparison_rows import ComparisonRows, build_fields
 from thali._data.questions import AnswerProbabilities
 from thali._model.stored_choices import store_pairs, store_sets
 
@@ -136,41 +137,15 @@ class PairResults(SetResults):
 
     def _build_comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Build `PairedComparisons` from counts of win, tie and loss, omitting zero rows."""
-        comparison_cells = read_cells(self.posterior)
-        has_count = counts.sum(axis=1) > 0.0
-        pair_indices, pair_of_cell = np.unique(
-            comparison_cells["pair"][has_count], return_inverse=True
-        )
-        first_options, second_options = (options[pair_indices] for options in self.posterior.pairs)
-        wins, ties, losses = np.array(counts[has_count].T, float)
-        covariates = None
-        if covariate_names := tuple(self.posterior.covariates):
-            option_values = np.zeros((self.posterior.n_options, len(covariate_names)))
-            covariates = build_from_fields(
-                PairCovariates,
-                covariate_names,
-                pair_of_cell,
-                comparison_cells["x"][has_count],
-                option_values,
-                wins,
-                losses,
-                ties,
-                None,
-                None,
-            )
-        n_pairs = len(pair_indices)
-        return build_from_fields(
-            PairedComparisons,
-            tuple(self.posterior.labels),
-            first_options,
-            second_options,
-            np.bincount(pair_of_cell, wins, n_pairs),
-            np.bincount(pair_of_cell, losses, n_pairs),
-            np.bincount(pair_of_cell, ties, n_pairs),
-            None,
-            None,
-            covariates,
-        )
+        posterior = self.posterior
+        comparison_cells = read_cells(posterior)
+        first, second = (options[comparison_cells["pair"]] for options in posterior.pairs)
+        columns = None
+        if posterior.covariates:
+            columns = CovariateColumns(tuple(posterior.covariates), comparison_cells["x"])
+        wins, ties, losses = np.array(counts.T, float)
+        rows = ComparisonRows(first, second, np.stack([wins, losses, ties]), covariates=columns)
+        return build_from_fields(PairedComparisons, *build_fields(tuple(posterior.labels), rows))
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         """Return a function from a slice of questions to outcome probabilities at `draws`."""

@@ -91,21 +91,19 @@ def select_rows(
 
     The choices belong to `kept_respondents` (indices), or to unknown respondents.
     """
-    respondent_index = np.full(len(data.choice[rows]), -1)
-    respondent_names = ()
-    people_table = None
+    respondents = RowRespondents((), np.full(len(data.choice[rows]), -1), None)
     if kept_respondents is not None:
-        respondent_index = np.searchsorted(kept_respondents, data.respondent[rows])
-        respondent_names = tuple(data.respondents[k] for k in kept_respondents)
-        if data.people is not None:
-            people_table = data.people.iloc[kept_respondents]
+        respondents = RowRespondents(data.respondents, data.respondent[rows], data.people)
+        respondents = respondents.select_members(kept_respondents)
     worst = data.worst
     if worst is not None:
         worst = worst[rows]
     selected_choices = select_choices(
-        data, respondent_index, data.choice[rows], worst, times=data.times[rows]
+        data, respondents.number, data.choice[rows], worst, times=data.times[rows]
     )
-    return copy_with_fields(selected_choices, respondents=respondent_names, people=people_table)
+    return copy_with_fields(
+        selected_choices, respondents=respondents.names, people=respondents.people
+    )
 
 
 def with_covariates(data: "Choices", names: Iterable[str]) -> "Choices":

@@ -1,16 +1,19 @@
 """Rows of comparisons, and the fields of `PairedComparisons` as sums of these rows."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.index_arithmetic import sum_by_index
 from thali._labels import shorten
 from thali.errors import DataError
 
+from ..base_classes import build_from_fields
 from ..option_covariates import CovariateColumns
-from ..respondent_answers import Answers, RowRespondents
+from ..respondent_answers import Answers, RowRespondents, merge_respondents
 from .covariates import PairCovariates
-from .dates import DatedComparisons, RowDates
+from .dates import DatedComparisons, RowDates, group_equal_rows
 
 if TYPE_CHECKING:
     from .comparisons import PairedComparisons
@@ -40,18 +43,38 @@ class ComparisonRows(NamedTuple):
             dates=dates,
         )
 
-    def sort_sides(self) -> "ComparisonRows":
-        """Return the rows with the smaller option index as the first."""
-        is_turned = self.first > self.second
+    def turn_rows(self, is_turned: np.ndarray) -> "ComparisonRows":
+        """Return the rows with the two sides of some rows exchanged."""
         covariates = self.covariates
         if covariates is not None:
             covariates = covariates.turn_rows(is_turned)
         return self._replace(
-            first=np.minimum(self.first, self.second),
-            second=np.maximum(self.first, self.second),
+            first=np.where(is_turned, self.second, self.first),
+            second=np.where(is_turned, self.first, self.second),
             counts=np.where(is_turned, self.counts[[1, 0, 2]], self.counts),
             covariates=covariates,
         )
+
+
+def stack_rows(parts: Sequence[ComparisonRows]) -> ComparisonRows:
+    """Return all rows, with respondents if all parts know them; the same name is one person."""
+    respondents = [rows.respondents for rows in parts if rows.respondents is not None]
+    covariates = [rows.covariates for rows in parts if rows.covariates is not None]
+    dates = [rows.dates for rows in parts if rows.dates is not None]
+    stacked_rows = ComparisonRows(
+        np.concatenate([rows.first for rows in parts]),
+        np.concatenate([rows.second for rows in parts]),
+        np.hstack([rows.counts for rows in parts]),
+    )
+    if len(respondents) == len(parts):
+        stacked_rows = stacked_rows._replace(respondents=merge_respondents(respondents))
+    if covariates:
+        values = np.concatenate([columns.values for columns in covariates])
+        stacked_rows = stacked_rows._replace(covariates=covariates[0]._replace(values=values))
+    if dates:
+        numbers = np.concatenate([row_dates.number for row_dates in dates])
+        stacked_rows = stacked_rows._replace(dates=dates[0]._replace(number=numbers))
+    return stacked_rows
 
 
 def build_fields(
@@ -74,21 +97,15 @@ def build_fields(
             " counts."
         )
     rows = rows.select_rows(is_positive)
-    is_forward = rows.first < rows.second
-    rows = rows.sort_sides()
+    is_turned = rows.first > rows.second
+    rows = rows.turn_rows(is_turned)
     pair_keys, pair_index = np.unique(
         rows.first.astype(np.int64) * n_options + rows.second, return_inverse=True
     )
-    n_pairs = len(pair_keys)
-    pair_counts = (np.bincount(pair_index, row_counts, n_pairs) for row_counts in rows.counts)
+    wins, losses, tied = sum_by_index(pair_index, rows.counts, len(pair_keys))
     forward = answers = covariates = dates = None
     if knows_order:
-        forward = np.array(
-            [
-                np.bincount(pair_index, row_counts, n_pairs)
-                for row_counts in rows.counts * is_forward
-            ]
-        )
+        forward = sum_by_index(pair_index, rows.counts * ~is_turned, len(pair_keys))
     if rows.respondents is not None:
         answers = Answers.from_rows(rows.respondents, pair_index, *rows.counts)
     if rows.covariates is not None:
@@ -96,63 +113,109 @@ def build_fields(
             rows.covariates, n_options, pair_index, rows.counts, rows.respondents
         )
     if rows.dates is not None:
-        respondent = np.zeros(0, np.int64)
-        if rows.respondents is not None:
-            respondent = rows.respondents.number
-        x = np.zeros((len(rows.first), 0))
-        if rows.covariates is not None:
-            x = rows.covariates.values
-        dates = DatedComparisons.from_rows(
-            rows.dates, rows.first, rows.second, respondent, x, rows.counts
-        )
-    pair_sides = pair_keys // n_options, pair_keys % n_options
-    return labels, *pair_sides, *pair_counts, forward, answers, covariates, dates
+        dates = _sum_by_date(rows, rows.dates)
+    first = pair_keys // n_options
+    second = pair_keys % n_options
+    return labels, first, second, wins, losses, tied, forward, answers, covariates, dates
+
+
+def _sum_by_date(rows: ComparisonRows, row_dates: RowDates) -> DatedComparisons:
+    """Sum rows with equal date, pair, respondent and covariates."""
+    key_columns = [row_dates.number, rows.first, rows.second]
+    respondent = np.zeros(0, np.int64)
+    x = np.zeros((len(rows.first), 0))
+    if rows.respondents is not None:
+        respondent = rows.respondents.number
+        key_columns.append(respondent)
+    if rows.covariates is not None:
+        x = rows.covariates.values
+    row_index, counts = group_equal_rows(key_columns, x, rows.counts)
+    time, first, second = (column[row_index].astype(np.int64) for column in key_columns[:3])
+    if len(respondent):
+        respondent = respondent[row_index]
+    return build_from_fields(
+        DatedComparisons,
+        row_dates.name,
+        row_dates.unit,
+        time,
+        first,
+        second,
+        respondent,
+        x[row_index],
+        *counts,
+    )
+
+
+def _stack_counts(
+    counted: "PairedComparisons | PairCovariates | Answers | DatedComparisons",
+) -> np.ndarray:
+    """Return the counts of wins, losses and ties of comparisons, cells or answers, (3, rows)."""
+    return np.stack([counted.wins, counted.losses, counted.tied])
+
+
+def list_pair_rows(data: "PairedComparisons") -> ComparisonRows:
+    """Return counts by pair."""
+    return ComparisonRows(data.first, data.second, _stack_counts(data))
+
+
+def list_cell_rows(data: "PairedComparisons") -> ComparisonRows:
+    """Return counts by pair and covariates."""
+    rows = list_pair_rows(data)
+    covariates = data.covariates
+    if covariates is None:
+        return rows
+    columns = CovariateColumns(
+        covariates.names, covariates.values, covariates.options, covariates.table
+    )
+    return rows.select_rows(covariates.pair)._replace(
+        counts=_stack_counts(covariates), covariates=columns
+    )
 
 
 def list_finest_rows(data: "PairedComparisons") -> ComparisonRows:
     """Return counts by pair, covariates, respondent and date, as far as known."""
-    covariates = data.covariates
-    dates = data.dates
-    cells: Any = covariates or data
-    pair = np.arange(data.n_pairs)
-    values = np.zeros((data.n_pairs, 0))
-    if covariates is not None:
-        pair = covariates.pair
-        values = covariates.values
-    answers = cells.answers
-    row_counts = cells
-    respondent = np.zeros(0, np.int64)
+    rows = list_cell_rows(data)
+    counted_cells: Any = data.covariates or data
+    answers = counted_cells.answers
     if answers is not None:
-        row_counts = answers
-        respondent = answers.respondent.astype(np.int64)
-        pair = pair[answers.pair]
-        values = values[answers.pair]
-    sides = data.first[pair], data.second[pair]
-    row_respondents = columns = row_dates = rapid = None
-    if answers is not None and dates is None:
-        rapid = answers.rapid
-    if dates is not None:
-        row_counts = dates
-        respondent = dates.respondent
-        values = dates.x
-        sides = dates.first, dates.second
+        respondents = RowRespondents(
+            answers.respondents,
+            answers.respondent.astype(np.int64),
+            answers.people,
+            answers.scores,
+            answers.rapid,
+        )
+        rows = rows.select_rows(answers.pair)._replace(
+            counts=_stack_counts(answers), respondents=respondents
+        )
+    if (dates := data.dates) is not None:
+        respondents = rows.respondents
+        columns = rows.covariates
+        if respondents is not None:
+            respondents = respondents._replace(number=dates.respondent, rapid=None)
+        if columns is not None:
+            columns = columns._replace(values=dates.x)
         row_dates = RowDates(dates.name, dates.unit, dates.time)
-    if data.answers is not None:
-        people = data.answers.people
-        scores = data.answers.scores
-        row_respondents = RowRespondents(data.respondents, respondent, people, scores, rapid)
-    if covariates is not None:
-        columns = CovariateColumns(covariates.names, values, covariates.options, covariates.table)
-    counts = np.stack([row_counts.wins, row_counts.losses, row_counts.tied])
-    return ComparisonRows(*sides, counts, row_respondents, columns, row_dates)
+        rows = ComparisonRows(
+            dates.first, dates.second, _stack_counts(dates), respondents, columns, row_dates
+        )
+    return rows
+
+
+def split_by_order(data: "PairedComparisons") -> tuple[ComparisonRows, ComparisonRows]:
+    """Return counts by pair where its first option was shown first, and where its second was."""
+    rows = list_pair_rows(data)
+    forward = np.asarray(data.forward)
+    return rows._replace(counts=forward), rows._replace(counts=rows.counts - forward)
+
+
+def stack_orders(forward_rows: ComparisonRows, backward_rows: ComparisonRows) -> ComparisonRows:
+    """Return rows of both orders, with the option shown first as the first of each row."""
+    is_turned = backward_rows.first < backward_rows.second
+    return stack_rows([forward_rows, backward_rows.turn_rows(is_turned)])
 
 
 def list_rows_by_order(data: "PairedComparisons") -> ComparisonRows:
-    """Return counts by pair and order: where its first option was shown first, then the others."""
-    forward = np.asarray(data.forward)
-    backward = np.stack([data.wins, data.losses, data.tied]) - forward
-    return ComparisonRows(
-        np.append(data.first, data.second),
-        np.append(data.second, data.first),
-        np.hstack([forward, backward[[1, 0, 2]]]),
-    )
+    """Return counts by pair and order, with the option shown first as the first of each row."""
+    forward_rows, backward_rows = split_by_order(data)
+    return stack_orders(forward_rows, backward_rows)

@@ -110,6 +110,7 @@ class PairedComparisons(JudgedByPeople):
 
     kind = PAIRS
     _ANSWER = ("comparison", "comparisons")
+    _DATA_WORD = "comparisons"
     are_choices = add_up = True
     _FIELDS = (
         "labels",
@@ -316,13 +317,6 @@ class PairedComparisons(JudgedByPeople):
     def never_judged(self) -> list[str]:
         """Labels of the options without a comparison."""
         return self._list_absent_labels(self.first, self.second)
-
-    @property
-    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """Table of respondents' characteristics, one row each; None if there are none."""
-        if self.answers is None or self.answers.people is None:
-            return None
-        return self.answers.people.copy()
 
     @property
     def scores(self) -> np.ndarray | None:  # type: ignore[override]

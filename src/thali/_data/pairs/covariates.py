@@ -6,12 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import find_first
+from thali._inference.index_arithmetic import find_first, sum_by_index
 from thali._labels import check_labels, format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..base_classes import build_from_fields, copy_with_fields
-from ..column_readers import add_note, convert_frame, encode_column, get_column
+from ..base_classes import build_from_fields
+from ..column_readers import (
+    add_note,
+    convert_frame,
+    encode_column,
+    get_column,
+    number_distinct_rows,
+)
 from ..column_roles import SIDES, column_names, has_numbers
 from ..number_checks import refuse_extremes
 from ..option_covariates import CovariateColumns, OptionCovariates
@@ -97,11 +103,7 @@ class PairCovariates(OptionCovariates):
 
         `counts` are the wins, losses and ties of the rows, shape (3, rows).
         """
-        cell_keys, cell_index = np.unique(
-            np.column_stack([pair, columns.values]), axis=0, return_inverse=True
-        )
-        cell_index = cell_index.ravel()
-        cell_sums = (np.bincount(cell_index, row_counts, len(cell_keys)) for row_counts in counts)
+        cell_index, first_rows = number_distinct_rows(np.column_stack([pair, columns.values]))
         option_values = columns.options
         if option_values is None:
             option_values = np.zeros((n_options, len(columns.names)))
@@ -111,23 +113,13 @@ class PairCovariates(OptionCovariates):
         return build_from_fields(
             cls,
             columns.names,
-            cell_keys[:, 0].astype(np.int64),
-            cell_keys[:, 1:].copy(),
+            pair[first_rows],
+            columns.values[first_rows],
             option_values,
-            *cell_sums,
+            *sum_by_index(cell_index, counts, len(first_rows)),
             answers,
             columns.table,
         )
-
-    def without_answers(self) -> "PairCovariates":
-        """Return the cells without respondents."""
-        return copy_with_fields(self, answers=None)
-
-    def with_counts(
-        self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray
-    ) -> "PairCovariates":
-        """Return the cells with other counts, of unknown respondents."""
-        return copy_with_fields(self, wins=wins, losses=losses, tied=tied, answers=None)
 
 
 def read_covariates(

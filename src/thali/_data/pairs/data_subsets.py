@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._argument_checks import check_allowed
+from thali._inference.index_arithmetic import sum_by_index
 from thali._labels import (
     check_labels,
     choose_number,
@@ -21,9 +22,17 @@ from ..base_classes import build_from_fields, copy_with_fields
 from ..column_readers import convert_frame
 from ..option_covariates import CovariateColumns, OptionCovariates, add_option_columns
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, build_report_rows
-from ..respondent_answers import OUTCOMES, Answers, merge_respondents
+from ..respondent_answers import OUTCOMES
 from ..respondent_table import group_people
-from .comparison_rows import ComparisonRows, build_fields, list_finest_rows, list_rows_by_order
+from .comparison_rows import (
+    ComparisonRows,
+    build_fields,
+    list_cell_rows,
+    list_finest_rows,
+    list_rows_by_order,
+    split_by_order,
+    stack_rows,
+)
 from .covariates import ORDER, CovariateCells, read_option_covariates
 
 if TYPE_CHECKING:
@@ -105,6 +114,11 @@ def subset(data: "PairedComparisons", labels: Iterable[Any]) -> "PairedCompariso
     return _change_rows(data, select_options, subset_labels)
 
 
+def _copy_pair_rows(data: "PairedComparisons", rows: ComparisonRows) -> "PairedComparisons":
+    """Return comparisons with the sides and counts of rows with one row per pair, nothing else."""
+    return build_from_fields(type(data), data.labels, rows.first, rows.second, *rows.counts)
+
+
 def with_counts(
     data: "PairedComparisons", wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | None = None
 ) -> "PairedComparisons":
@@ -125,15 +139,11 @@ def with_cell_counts(
         return with_counts(data, wins, losses, tied)
     if tied is None:
         tied = np.zeros(len(wins))
-    pair = data.covariates.pair
-    data_of_pairs = with_counts(
-        data,
-        np.bincount(pair, wins, data.n_pairs),
-        np.bincount(pair, losses, data.n_pairs),
-        np.bincount(pair, tied, data.n_pairs),
+    pair_counts = sum_by_index(data.covariates.pair, (wins, losses, tied), data.n_pairs)
+    covariates = copy_with_fields(
+        data.covariates, wins=wins, losses=losses, tied=tied, answers=None
     )
-    covariates = data.covariates.with_counts(wins, losses, tied)
-    return copy_with_fields(data_of_pairs, covariates=covariates)
+    return copy_with_fields(with_counts(data, *pair_counts), covariates=covariates)
 
 
 def without_ties(data: "PairedComparisons", how: str) -> "PairedComparisons":
@@ -538,30 +548,22 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     DataError
         If respondents are unknown.
     """
-    answers = require_answers(data)
+    answers = data.require_answers()
     if data.covariates is not None or data.dates is not None:
         answering_respondents = np.unique(answers.respondent)
         return {
             data.respondents[respondent]: select_respondents(data, np.array([respondent]))
             for respondent in answering_respondents
         }
-    comparisons = {}
+    rows = list_finest_rows(data)
     row_bounds = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
-    for respondent_name, first_row, end_row in zip(
-        data.respondents, row_bounds[:-1], row_bounds[1:], strict=True
-    ):
-        if first_row < end_row:
-            pair_indices = answers.pair[first_row:end_row]
-            comparisons[respondent_name] = build_from_fields(
-                type(data),
-                data.labels,
-                data.first[pair_indices],
-                data.second[pair_indices],
-                answers.wins[first_row:end_row].copy(),
-                answers.losses[first_row:end_row].copy(),
-                answers.tied[first_row:end_row].copy(),
-            )
-    return comparisons
+    return {
+        respondent_name: _copy_pair_rows(data, rows.select_rows(np.arange(first_row, end_row)))
+        for respondent_name, first_row, end_row in zip(
+            data.respondents, row_bounds[:-1], row_bounds[1:], strict=True
+        )
+        if first_row < end_row
+    }
 
 
 def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
@@ -579,7 +581,7 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     DataError
         If respondents are unknown, or no column of `people` has this name.
     """
-    members_by_group = group_people(data.people, column, require_answers(data).respondent)
+    members_by_group = group_people(data.people, column, data.require_answers().respondent)
     return {group: select_respondents(data, members) for group, members in members_by_group.items()}
 
 
@@ -621,19 +623,11 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
             ),
             ".",
         )
-    data_by_order = []
-    for counts in (data.forward, np.array([data.wins, data.losses, data.tied]) - data.forward):
-        is_compared = counts.sum(axis=0) > 0.0
-        data_by_order.append(
-            build_from_fields(
-                type(data),
-                data.labels,
-                data.first[is_compared],
-                data.second[is_compared],
-                *counts[:, is_compared],
-            )
-        )
-    return data_by_order[0], data_by_order[1]
+    forward, backward = (
+        _copy_pair_rows(data, rows.select_rows(rows.counts.sum(axis=0) > 0.0))
+        for rows in split_by_order(data)
+    )
+    return forward, backward
 
 
 def together(
@@ -645,25 +639,19 @@ def together(
     neither covariates nor dates.
     """
     datasets = [data, *other_data]
-    if not all(
+    list_rows = list_cell_rows
+    if all(
         dataset.answers is not None and dataset.covariates is None and dataset.dates is None
         for dataset in datasets
     ):
-        datasets = [
-            copy_with_fields(
-                dataset,
-                answers=None,
-                covariates=dataset.covariates and dataset.covariates.without_answers(),
-                dates=None,
-            )
-            for dataset in datasets
-        ]
+        list_rows = list_finest_rows
+    parts = [list_rows(dataset) for dataset in datasets]
     if any(
         dataset.labels != labels or dataset.covariate_names != data.covariate_names
         for dataset in datasets
     ):
-        datasets = [copy_with_fields(dataset, covariates=None) for dataset in datasets]
-    return _merge_rows(datasets, labels, data.covariates and data.covariates.options)
+        parts = [rows._replace(covariates=None) for rows in parts]
+    return _merge_rows(datasets, parts, labels)
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":
@@ -725,59 +713,34 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
             " periods in both."
         )
     labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
-    return _merge_rows(datasets, labels)
+    parts = [list_finest_rows(dataset) for dataset in datasets]
+    return _merge_rows(datasets, parts, labels)
 
 
 def _merge_rows(
     datasets: "Sequence[PairedComparisons]",
+    parts: Sequence[ComparisonRows],
     labels: tuple[str, ...],
-    option_values: np.ndarray | None = None,
 ) -> "PairedComparisons":
-    """Merge several `PairedComparisons` with all details; the order, if all know it."""
+    """Merge rows of several `PairedComparisons`, with the order if all know it."""
     option_indices = index_labels(labels)
-    indexed_datasets = [
-        (dataset, np.array([option_indices[label] for label in dataset.labels]))
-        for dataset in datasets
+    new_indices = [
+        np.array([option_indices[label] for label in dataset.labels]) for dataset in datasets
     ]
-    parts = [
-        _renumber_options(list_finest_rows(dataset), new_index)
-        for dataset, new_index in indexed_datasets
-    ]
-    row_respondents = [rows.respondents for rows in parts if rows.respondents is not None]
-    covariates = [rows.covariates for rows in parts if rows.covariates is not None]
-    row_dates = [rows.dates for rows in parts if rows.dates is not None]
-    merged_rows = _stack_sides(parts)
-    if len(row_respondents) == len(parts):
-        merged_rows = merged_rows._replace(respondents=merge_respondents(row_respondents))
-    if covariates:
-        values = np.concatenate([columns.values for columns in covariates])
-        columns = covariates[0]._replace(values=values, options=option_values)
-        merged_rows = merged_rows._replace(covariates=columns)
-    if row_dates:
-        numbers = np.concatenate([dates.number for dates in row_dates])
-        merged_rows = merged_rows._replace(dates=row_dates[0]._replace(number=numbers))
+    merged_rows = stack_rows(list(map(_renumber_options, parts, new_indices)))
+    if merged_rows.covariates is not None and labels != datasets[0].labels:
+        merged_rows = merged_rows._replace(covariates=merged_rows.covariates._replace(options=None))
     merged_data = build_from_fields(type(datasets[0]), *build_fields(labels, merged_rows))
     if any(dataset.forward is None for dataset in datasets):
         return merged_data
-    ordered_rows = [
-        _renumber_options(list_rows_by_order(dataset), new_index)
-        for dataset, new_index in indexed_datasets
-    ]
-    return _copy_with_order(merged_data, _stack_sides(ordered_rows))
+    ordered_parts = [list_rows_by_order(dataset) for dataset in datasets]
+    ordered_rows = stack_rows(list(map(_renumber_options, ordered_parts, new_indices)))
+    return _copy_with_order(merged_data, ordered_rows)
 
 
 def _renumber_options(rows: ComparisonRows, new_index: np.ndarray) -> ComparisonRows:
     """Return the rows with the new index of each option."""
     return rows._replace(first=new_index[rows.first], second=new_index[rows.second])
-
-
-def _stack_sides(parts: Sequence[ComparisonRows]) -> ComparisonRows:
-    """Return sides and counts of all rows."""
-    return ComparisonRows(
-        np.concatenate([rows.first for rows in parts]),
-        np.concatenate([rows.second for rows in parts]),
-        np.hstack([rows.counts for rows in parts]),
-    )
 
 
 def _copy_with_order(data: "PairedComparisons", rows: ComparisonRows) -> "PairedComparisons":
@@ -804,25 +767,12 @@ def _change_rows(
 
 def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
     """Keep the comparisons of respondents with these indices, with all options."""
-    require_answers(data)
     rows = list_finest_rows(data)
     respondents: Any = rows.respondents
     rows = rows.select_rows(np.isin(respondents.number, members))
     respondents = rows.respondents
     rows = rows._replace(respondents=respondents.select_members(members))
     return build_from_fields(type(data), *build_fields(data.labels, rows))
-
-
-def require_answers(data: "PairedComparisons") -> Answers:
-    """Return the answers of each respondent; raise DataError if unknown."""
-    if data.answers is None:
-        raise DataError(
-            "These comparisons do not identify respondents; read them again and give the name of"
-            " the respondent column",
-            InPython("", Message(", ", Argument("respondent"))),
-            ".",
-        )
-    return data.answers
 
 
 def _find_option_positions(data: "PairedComparisons", labels: Iterable[str]) -> list[int]:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import find_first
+from thali._inference.index_arithmetic import find_first, sum_by_index
 from thali._labels import format_plural, is_number, shorten
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..base_classes import Frozen, build_from_fields
+from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
 from ..respondent_answers import RowRespondents
 
@@ -102,39 +102,6 @@ class DatedComparisons(Frozen):
     losses: np.ndarray
     tied: np.ndarray
 
-    @classmethod
-    def from_rows(
-        cls,
-        row_dates: RowDates,
-        first: np.ndarray,
-        second: np.ndarray,
-        respondent: np.ndarray,
-        x: np.ndarray,
-        counts: np.ndarray,
-    ) -> "DatedComparisons":
-        """Sum rows with equal date, pair, respondent and covariates.
-
-        `counts` are wins, losses, ties.
-        """
-        key_columns = [row_dates.number, first, second]
-        if len(respondent):
-            key_columns.append(respondent)
-        first_rows, count_sums = group_equal_rows(key_columns, x, counts)
-        time, first, second = (column[first_rows].astype(np.int64) for column in key_columns[:3])
-        if len(respondent):
-            respondent = respondent[first_rows]
-        return build_from_fields(
-            cls,
-            row_dates.name,
-            row_dates.unit,
-            time,
-            first,
-            second,
-            respondent,
-            x[first_rows],
-            *count_sums,
-        )
-
     def __str__(self) -> str:
         noun = "period"
         if self.unit == DAY:
@@ -195,15 +162,8 @@ def group_equal_rows(
 
     Return the first row of each group, and the sums.
     """
-    group_index, first_rows = number_distinct_rows(np.column_stack(keys))
-    if x.shape[1]:
-        _, first_rows, group_index = np.unique(
-            np.column_stack([group_index, x]), axis=0, return_index=True, return_inverse=True
-        )
-    count_sums = [
-        np.bincount(group_index.ravel(), row_counts, len(first_rows)) for row_counts in counts
-    ]
-    return first_rows, np.stack(count_sums)
+    group_index, first_rows = number_distinct_rows(np.column_stack([*keys, x]))
+    return first_rows, sum_by_index(group_index, counts, len(first_rows))
 
 
 def format_time(unit: str, time: int) -> str:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.index_arithmetic import sum_by_index
 from thali._labels import format_plural
 from thali.errors import DataError
 
@@ -47,7 +48,7 @@ def compare_scores(
     item, pair = np.nonzero(~np.isnan(differences))
     signs = np.sign(differences[item, pair])
     outcomes = [(signs == sign).astype(float) for sign in (1.0, -1.0, 0.0)]
-    counts = (np.bincount(pair, outcome, len(first)) for outcome in outcomes)
+    counts = sum_by_index(pair, outcomes, len(first))
     answers = build_from_fields(
         Answers, items, None, item.astype(np.int32), pair.astype(np.int32), *outcomes, None, scores
     )

@@ -23,7 +23,7 @@ from thali._labels import (
 )
 from thali._number_format import format_percent
 from thali._object_descriptions import Facts
-from thali.errors import Argument, DataError, DataWarning, InPython, Message
+from thali.errors import DataError, DataWarning
 
 from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
 from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
@@ -110,6 +110,7 @@ class Triplets(JudgedByPeople):
     """
 
     kind = TRIPLETS
+    _DATA_WORD = "triplets"
     option_word = "object"
     add_up = True
     _FIELDS = ("labels", "start", "first", "second", "counts", "answers")
@@ -379,22 +380,22 @@ class Triplets(JudgedByPeople):
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Keep the answers of respondents with these indices, with all objects."""
-        assert self.answers is not None
-        answers = self.answers.select_respondents(members)
-        counts = np.bincount(answers.place, answers.times, len(self.counts))
+        place, times, respondents = self._locate_answers(by_respondent=True)
+        is_selected = np.isin(respondents.number, members)
+        place = place[is_selected]
+        times = times[is_selected]
+        respondents = respondents.select_rows(is_selected).select_members(members)
+        answers = build_from_fields(
+            ChosenPlaces,
+            respondents.names,
+            respondents.people,
+            respondents.number.astype(np.int32),
+            place,
+            times,
+        )
+        counts = np.bincount(place, times, len(self.counts))
         selected_data = copy_with_fields(self, counts=counts, answers=answers)
         return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
-
-    def _require_answers(self) -> ChosenPlaces:
-        """Return the answers of each respondent; raise DataError if unknown."""
-        if self.answers is None:
-            raise DataError(
-                "These triplets do not identify respondents; read them again and give the name of"
-                " the respondent column",
-                InPython("", Message(", ", Argument("respondent"))),
-                ".",
-            )
-        return self.answers
 
     def by_respondent(self) -> dict[str, "Triplets"]:
         """Split the answers by respondent; return a dict of `Triplets` by name.
@@ -409,7 +410,7 @@ class Triplets(JudgedByPeople):
         DataError
             If respondents are unknown.
         """
-        answers = self._require_answers()
+        answers = self.require_answers()
         return {
             answers.respondents[k]: self._select_people(np.array([k]))
             for k in np.unique(answers.respondent)
@@ -446,7 +447,7 @@ class Triplets(JudgedByPeople):
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
-        members_by_group = group_people(self.people, column, self._require_answers().respondent)
+        members_by_group = group_people(self.people, column, self.require_answers().respondent)
         return {name: self._select_people(members) for name, members in members_by_group.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
@@ -493,7 +494,7 @@ class Triplets(JudgedByPeople):
     def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, RowRespondents]:
         """Return the position, times and respondent of each answer, or of each pair's count."""
         if by_respondent:
-            answers = self._require_answers()
+            answers = self.require_answers()
             respondents = RowRespondents(answers.respondents, answers.respondent, answers.people)
             return answers.place, answers.times, respondents
         n_counts = len(self.counts)
