@@ -387,7 +387,12 @@ def test_keys_are_documented_and_pictures_are_there(name):
 
 @pytest.mark.fit  # ranks are drawn
 def test_keys_of_comparisons_are_documented(few_draws):
-    by_prediction, by_evidence = compare(), compare(by="evidence", draws=10, sensitivity=True)
+    by_prediction, by_evidence = (
+        compare(),
+        compare(
+            {"BTL": th.EliminationByAspects("unique")}, by="evidence", draws=10, sensitivity=True
+        ),
+    )
     keys = [*th.findings(by_prediction).keys(), *th.findings(by_evidence).keys()]
     assert {"chains", "scores", "sensitivity", "temperatures"} <= set(keys) <= set(documented())
     assert len(set(documented())) == len(documented())
