@@ -145,7 +145,7 @@ def build_tree(
 
     groups = dict(groups)
     for group_name, dataset in groups.items():
-        names = [name for name, dtype in dataset.dtypes.items() if dtype == bool]
+        names = [name for name, dtype in dataset.dtypes.items() if dtype.kind == "b"]
         if names:  # most groups have none
             groups[group_name] = dataset.assign(dataset[names].astype(np.int8))
     tree = xr.DataTree.from_dict(groups)
