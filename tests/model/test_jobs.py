@@ -366,7 +366,8 @@ def test_a_run_ends_at_its_bounds(monkeypatch):
     assert model.posterior_["posterior"].sizes["draw"] == 1000
 
 
-def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
+def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path, monkeypatch):
+    watched_runs.count_slices_as_time(monkeypatch, markov_chains, sweeps=1000, seconds=0.1)
     data, job, alone = random_comparisons(5, 5), tmp_path / "job", QUICK | {"chains": 1, "thin": 20}
     with pytest.warns(InterruptedWarning, match="Stopped early"):
         model = th.EliminationByAspects("unique").fit(
@@ -389,7 +390,7 @@ def test_max_time_stops_a_fit_and_keeps_its_draws(tmp_path):
 
 
 def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
-    watched_runs.count_slices_as_time(monkeypatch, markov_chains, sweeps=1000, seconds=0.1)
+    watched_runs.count_slices_as_time(monkeypatch, markov_chains, sweeps=300, seconds=0.1)
     data, job = random_comparisons(5, 5), tmp_path / "job"
     # of several, one may be kept alone
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}
