@@ -192,23 +192,23 @@ def within(values, expected):
 
 
 def test_means_are_those_of_the_prior():
-    prior, _ = drawn("pairs", 200)
+    prior, _ = drawn("pairs", 400)
     assert within(prior["alpha"], 1.0) and within(prior["unique_weights"][:, 2], 1.0)
     assert within(prior["n_features"], 25 / 12)  # alpha H_4
     assert within(prior["features"].sum("feature")[:, 1], 1.0)
-    prior, _ = drawn("similarities", 125)
+    prior, _ = drawn("similarities", 250)
     values = similarities().values
     assert within(prior["sigma"] ** -2.0, 2.0 / (0.02 * values.var()))
     assert within(prior["weights"].sum("feature"), 0.1 * (1 + 1 / 2 + 1 / 3 + 1 / 4 + 1 / 5))
     assert within(prior["constant"], 0.1) and within(prior["constant"] ** 2, 0.02)
-    prior, _ = drawn("hierarchical", 125)
+    prior, _ = drawn("hierarchical", 250)
     assert within(prior["mean"][:, 1] ** 2, 100.0)
     # nu V / (nu - p - 1) with nu = 7, p = 4
     assert within(prior["covariance"][:, 1, 1] / 7, 7 / 2 / 7)
-    prior, _ = drawn("sparse", 200)
+    prior, _ = drawn("sparse", 400)
     assert within(prior["eta"], 1.0) and within(prior["intercept"] ** 2, 100.0)
     assert within(prior["eta"] * prior["coef"][:, 0, 1] ** 2, 2.0)
-    prior, _ = drawn("horseshoe", 200)
+    prior, _ = drawn("horseshoe", 400)
     assert within(prior["tau"] < 1.0, 0.5) and within(prior["slab"] ** -2.0, 1 / 2.5**2)
     rng = np.random.default_rng(0)
     u, c = (
@@ -217,10 +217,10 @@ def test_means_are_those_of_the_prior():
     )
     expected = np.abs(rng.normal(scale=np.sqrt(c * u / (c + u)))) < 0.5
     assert within(abs(prior["coef"][:, 0, 1]) < 0.5, expected.mean())
-    prior, _ = drawn("Plackett-Luce", 200)
+    prior, _ = drawn("Plackett-Luce", 400)
     assert within(np.log(prior["a"]), 0.5 * np.log(0.01 * 10.0))
     assert within(prior["weights"][:, 1, 2], 1 / 15)
-    prior, _ = drawn("classes", 125)
+    prior, _ = drawn("classes", 250)
     assert (
         within(prior["alpha"], 1.0)
         and within(prior["value_shape"], 1.0)

@@ -48,7 +48,7 @@ LONG = {  # of a kind of which shorter ones run
     ],
 )
 def test_posterior_means(case):
-    hold_against(case, 0.028, shorter=24)
+    hold_against(case, 0.02, shorter=12)
 
 
 @pytest.mark.long

@@ -110,7 +110,7 @@ def hold_against(case, most, **run):
 @pytest.mark.first(1)
 @pytest.mark.parametrize("case", CASES)
 def test_exact_values(case):
-    hold_against(case, 0.11, draws=80, tune=30)
+    hold_against(case, 0.08, draws=150, tune=50)
 
 
 @pytest.mark.long
@@ -119,7 +119,7 @@ def test_exact_values_by_default(case):
     hold_against(case, 0.02)
 
 
-def at_the_prior(model, data, draws=750):
+def at_the_prior(model, data, draws=1500):
     """The draws of a chain so hot that every swap with independent draws from the prior is
     accepted."""
     task = model.set_params(tempering=False).prepare(data, draws, tune=2, thin=2).task

@@ -28,7 +28,7 @@ def of_set(model, alternative, offered):
 
 
 @pytest.mark.parametrize(
-    "draws, precision", [(1_500, 0.045), pytest.param(40_000, 0.01, marks=pytest.mark.long)]
+    "draws, precision", [(3_000, 0.03), pytest.param(40_000, 0.01, marks=pytest.mark.long)]
 )
 def test_the_exact_posterior_of_a_triple(draws, precision):
     """Six-dimensional quadrature of the specification, section 5."""

@@ -69,10 +69,10 @@ def test_a_bootstrap_is_the_distribution_of_g2():
             fitted(min(wins, turned)).maximum_likelihood.deviance()
             >= model.maximum_likelihood.deviance() - 1e-6
         )
-    found = model.maximum_likelihood.fit_test(samples=300, random_seed=1)
-    assert found.kind == "bootstrap" and found.samples == 300
+    found = model.maximum_likelihood.fit_test(samples=600, random_seed=1)
+    assert found.kind == "bootstrap" and found.samples == 600
     assert found.p_value == pytest.approx(
-        at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 300)
+        at_least, abs=5 * np.sqrt(at_least * (1 - at_least) / 600)
     )
     assert (
         abs(chi2.sf(model.maximum_likelihood.deviance(), 1) - at_least) > 0.05
