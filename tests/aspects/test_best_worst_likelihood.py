@@ -20,10 +20,10 @@ from thali.likelihoods import Elimination
 @pytest.mark.parametrize("rule", RULES)
 def test_probabilities_are_sums_over_all_rankings(rule):
     lapse = 0.07
-    data = random_answers(6, range(2, 6), 1, 2, most=3)
+    data = random_answers(7, range(2, 7), 1, 2, most=3)
     model = th.BradleyTerryLuce(lapse=lapse, best_worst=rule, people="independent")
     model.fit(data, draws=3, chains=2, random_seed=1, progressbar=False)
-    weights = np.exp(model.posterior_["posterior"]["log_worth"].values.reshape(-1, 6))
+    weights = np.exp(model.posterior_["posterior"]["log_worth"].values.reshape(-1, 7))
     expected = answer_probabilities(data, weights, lapse, rule).mean(axis=0)
     np.testing.assert_allclose(np.concatenate(model.predict_proba(data)), expected, rtol=1e-12)
 
