@@ -182,7 +182,7 @@ def interval_columns_of(table):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)
-def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
+def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name, few_replicates):
     wide, narrow = (fitted(name).findings(ci=ci, random_seed=1) for ci in (0.89, 0.5))
     for found in narrow:
         said = " ".join(

@@ -10,6 +10,8 @@ from scipy.special import gammaln, xlogy
 import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 DATA = with_ties(random_comparisons(5, 5, most=9), 1)
 # enough for chi-square
 MANY = DATA.with_counts(100 * (1 + DATA.wins), 100 * (1 + DATA.losses), 100 * (1 + DATA.tied))
