@@ -191,7 +191,7 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     model = th.BradleyTerryLuce(spread=1.3, lapse=0.01).fit(
-        data, draws=10_000, random_seed=1, progressbar=False
+        data, draws=5_000, random_seed=1, progressbar=False
     )
     made = dependence_of(model)
     assert (made.model, made.by) == (ADJUSTED, SCORES)

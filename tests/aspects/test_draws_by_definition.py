@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.usefixtures("uncompiled"),
 ]
 
-RUN = {"draws": 8, "tune": 4, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 4, "tune": 2, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
 def trials(outcomes):
@@ -104,7 +104,7 @@ def test_the_log_likelihood_is_that_of_naive_evaluations(name):
     model = make().fit(data, **RUN)
     tree = model.posterior_
     posterior = all_drawn(tree)
-    for chain, draw in np.ndindex(2, 8):
+    for chain, draw in np.ndindex(2, 4):
         at = posterior.isel(chain=chain, draw=draw)
         total = by_definition(model, data, at) + log_coefficients(data)
         assert float(at["log_likelihood"]) == pytest.approx(total, rel=1e-9)

@@ -12,6 +12,11 @@ from helpers.real_data import real_data
 
 def simulate_experiment(n_respondents=30, n_tasks=8, sd=1.0, seed=0):
     """A table of choices among three products, by a hierarchical logit."""
+    return _simulate(n_respondents, n_tasks, sd, seed).copy()
+
+
+@cache
+def _simulate(n_respondents, n_tasks, sd, seed):
     rng = np.random.default_rng(seed)
     tastes = np.array([-1.0, 0.5, -0.5, 1.0]) + sd * rng.normal(size=(n_respondents, 4))
     rows = []

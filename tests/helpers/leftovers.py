@@ -107,7 +107,7 @@ def process():
     }
     matplotlib, pandas = sys.modules.get("matplotlib"), sys.modules.get("pandas")
     if hasattr(matplotlib, "rcParams"):
-        found["matplotlib.rcParams"] = settings = dict.copy(matplotlib.rcParams)
+        found["matplotlib.rcParams"] = settings = dict(dict.items(matplotlib.rcParams))
         for name in _BACKEND:
             settings.pop(name, None)
     if "matplotlib.pyplot" in sys.modules:

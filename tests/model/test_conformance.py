@@ -22,7 +22,11 @@ from thali._inference.threads_and_processes import SlicedWork
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, InterruptedWarning
 
-pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+pytestmark = [
+    pytest.mark.fit,
+    pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
+    pytest.mark.usefixtures("few_replicates"),
+]
 
 COLUMNS = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk", "ess_tail", "r_hat"]
 NAMES = list(TINY)

@@ -57,8 +57,8 @@ def compared(name, rounded=WITHOUT_BOUND):
     } == {}
 
 
-# which take 10 seconds as Python, and whose kernels are there
-COMPILED = {f"{ADDITIVE}, map", "product-classes, smc"}
+# which take seconds as Python, and whose kernels are there
+COMPILED = {f"{ADDITIVE}, map", "product-classes", "product-classes, smc"}
 
 
 @pytest.mark.fit

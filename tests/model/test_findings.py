@@ -182,7 +182,7 @@ def interval_columns_of(table):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)
-def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
+def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name, few_replicates):
     wide, narrow = (fitted(name).findings(ci=ci, random_seed=1) for ci in (0.89, 0.5))
     for found in narrow:
         said = " ".join(
@@ -387,7 +387,12 @@ def test_keys_are_documented_and_pictures_are_there(name):
 
 @pytest.mark.fit  # ranks are drawn
 def test_keys_of_comparisons_are_documented(few_draws):
-    by_prediction, by_evidence = compare(), compare(by="evidence", draws=10, sensitivity=True)
+    by_prediction, by_evidence = (
+        compare(),
+        compare(
+            {"BTL": th.EliminationByAspects("unique")}, by="evidence", draws=10, sensitivity=True
+        ),
+    )
     keys = [*th.findings(by_prediction).keys(), *th.findings(by_evidence).keys()]
     assert {"chains", "scores", "sensitivity", "temperatures"} <= set(keys) <= set(documented())
     assert len(set(documented())) == len(documented())

@@ -229,7 +229,7 @@ def test_means_are_those_of_the_prior():
     assert within(prior["classes_per_person"], 1.0) and within(prior["n_classes"], 25 / 12)
 
 
-def test_models_that_cannot_be_simulated_say_so():
+def test_models_that_cannot_be_simulated_say_so(uncompiled):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Custom(log_likelihood))
     with refused(ArgumentError, "requires a function"):
         model.sample_prior(Ratings(np.zeros(3), ("a", "b", "c")))

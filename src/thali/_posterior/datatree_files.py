@@ -143,17 +143,12 @@ def build_tree(
     """Build a DataTree from datasets by group name; booleans become int8."""
     import xarray as xr
 
-    def convert_booleans(dataset: "xarray.Dataset") -> "xarray.Dataset":
-        """Return the dataset with boolean variables as int8."""
-        return dataset.assign(
-            {
-                name: variable.astype(np.int8)
-                for name, variable in dataset.items()
-                if variable.dtype == bool
-            }
-        )
-
-    tree = xr.DataTree.from_dict({name: convert_booleans(group) for name, group in groups.items()})
+    groups = dict(groups)
+    for group_name, dataset in groups.items():
+        names = [name for name, dtype in dataset.dtypes.items() if dtype.kind == "b"]
+        if names:  # most groups have none
+            groups[group_name] = dataset.assign(dataset[names].astype(np.int8))
+    tree = xr.DataTree.from_dict(groups)
     tree.attrs = dict(attrs)
     return tree
 
@@ -225,9 +220,8 @@ def _round_mantissa(variable: "xarray.DataArray") -> "xarray.DataArray":
 
 def _restore_precision(dataset: "xarray.Dataset") -> "xarray.Dataset":
     """Convert variables stored in single precision back to double."""
-    single_precision_names = [name for name, variable in dataset.items() if BITS in variable.attrs]
     return dataset.assign(
-        {name: dataset[name].astype(np.float64) for name in single_precision_names}
+        dataset[[name for name, each in dataset.items() if BITS in each.attrs]].astype(np.float64)
     )
 
 

@@ -12,6 +12,8 @@ import thali as th
 from thali._model.cluster_robust_variance import ScoreVariance, raise_improbable_variance
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 WORTHS = np.array([2.0, 1.2, 0.9, 0.4])
 OPTIONS = np.array(list("abcd"))
 ML = {"method": "maximum-likelihood"}

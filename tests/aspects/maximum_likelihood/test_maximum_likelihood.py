@@ -25,6 +25,8 @@ from scipy.optimize import minimize
 import thali as th
 from thali.errors import ArgumentError, DataError, EstimateWarning, NotFittedError
 
+pytestmark = pytest.mark.usefixtures("few_replicates")
+
 BTL = [0.228726, 0.140315, 0.109930, 0.072072, 0.044211, 0.074776, 0.060647, 0.113305, 0.156018]
 OF_TREE = [0.226879, 0.122885, 0.089104, 0.040909, 0.016542, 0.040720, 0.037214, 0.094460, 0.145198]
 OF_TREE += [0.072678, 0.055579, 0.057830]

@@ -107,7 +107,7 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     off."""
     problem = build_class_problem(DATA, MONOTONE, alpha=4.0)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
-    for _ in range(24):
+    for _ in range(12):
         state = draw_state(rng, problem)
         if tiny:
             make_tiny(state)
@@ -136,7 +136,7 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
         assert math.exp(with_it) == pytest.approx(expected, abs=error * max(1.0, expected))
         checked += 1
         bounded += 0.01 < expected < 0.99
-    assert checked > 15 and bounded > 1
+    assert checked > 7 and bounded > 0
 
 
 def naive_fit(problem, state, n, f, h):

@@ -101,7 +101,7 @@ def test_pairs_are_separated_as_often_as_the_closed_form_says():
 def test_moments_of_the_two_parameter_buffet():
     """Who owns how much, alpha 1.7 and beta 2.3, six people; the last is as the first."""
     problem = build_class_problem(random_experiment(1, LEVELS, [1] * 6), {}, alpha=1.7, beta=2.3)
-    rng, draws = np.random.default_rng(4), 5_000
+    rng, draws = np.random.default_rng(4), 2_500
     size, rows, shared, empty = (
         np.zeros(draws),
         np.zeros((draws, 6)),
