@@ -146,7 +146,7 @@ def test_two_options_and_two_judges():
         common = points[density.common]
         return expit(np.array([common[0] - common[1], d * (worths[0] - worths[1])]))
 
-    found = [p(state.points) for state in run_short_chains(marginal, 5, sweeps=300)]
+    found = [p(state.points) for state in run_short_chains(marginal, 5, sweeps=600)]
     found = np.array(found).transpose(1, 2, 0)
     assert np.abs((found.mean(axis=(1, 2)) - expected) / compute_mean_mcse(found)).max() < 4.5
 
