@@ -44,6 +44,16 @@ def counted(node: ast.AST) -> Iterator[ast.AST]:
                     waiting.append(child)
 
 
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements in a node, but those for the sake of types alone."""
+    waiting = [node]
+    while waiting:
+        yield (each := waiting.pop())
+        if not (isinstance(each, ast.If) and getattr(each.test, "id", "") == "TYPE_CHECKING"):
+            for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+                waiting += getattr(each, block, ())
+
+
 def _says_nothing(node: ast.AST) -> bool:
     """Whether a statement is an import, a docstring, or a name with an annotation alone."""
     if isinstance(node, ast.Expr):
@@ -82,16 +92,9 @@ class House:
         return found - {name}
 
     def _imported(self, name: str, node: ast.AST) -> Iterator[str]:
-        waiting = [node]
-        while waiting:
-            each = waiting.pop()
+        for each in statements(node):
             if isinstance(each, ast.ImportFrom):
                 yield from self._named_by(name, each)
-            for_types_alone = isinstance(each, ast.If) and ast.unparse(each.test) == "TYPE_CHECKING"
-            if not for_types_alone:
-                waiting += [
-                    child for child in ast.iter_child_nodes(each) if not isinstance(child, ast.expr)
-                ]
 
     def _named_by(self, name: str, statement: ast.ImportFrom) -> Iterator[str]:
         """The modules that `from ... import ...` in a module reaches."""
@@ -160,7 +163,7 @@ def _imported_by_tests(house: House) -> set[str]:
     """Modules below the top of the package that tests import."""
     imported: set[str] = set()
     for path in TESTS.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
                 imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
             elif isinstance(node, ast.Import):

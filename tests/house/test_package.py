@@ -43,7 +43,7 @@ NEVER += [
     f"scipy.{part}"
     for part in ("fft", "interpolate", "optimize", "signal", "sparse", "spatial", "stats")
 ]
-SHORT = "draws=8, tune=4, thin=1, chains=2, cores=1, random_seed=1, progressbar=False"
+SHORT = "draws=4, tune=2, thin=1, chains=2, cores=1, random_seed=1, progressbar=False"
 SHORT_FITS = {
     "pairs": f"th.EliminationByAspects().fit(th.datasets.celebrities(), {SHORT})",
     "pairs of many options": "th.EliminationByAspects('unique').fit("

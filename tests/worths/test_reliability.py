@@ -66,6 +66,7 @@ def test_halves_are_of_judges_where_these_are_known():
 
 
 @pytest.mark.fit
+@pytest.mark.usefixtures("few_draws")
 def test_the_model_finds_what_a_board_finds():
     """By the same halves of judges."""
     frame = votes(dict.fromkeys("abcd", 1.0), 2)

@@ -237,7 +237,7 @@ def test_chains_of_dependent_answers_have_a_power():
     widths = {}
     for people in ("independent", "adjusted"):
         model = th.BradleyTerryLuce("mcmc", 2.0, people=people)
-        table = model.fit(data, draws=300, tune=100, **QUIET).worths()
+        table = model.fit(data, draws=150, tune=100, **QUIET).worths()
         widths[people] = (table["high"] - table["low"])["a"]
     assert widths["adjusted"] > 1.5 * widths["independent"]
     said(str(model.findings()["independence"].sentence), "power")

@@ -63,15 +63,15 @@ def estimate_errors(
     root = inverse_root(information, NO_INFORMATION)
     origin = np.zeros(len(information))
     respondent_scores = RespondentScores(scores, tally, origin, origin[:0], root)
+    dependence = replace(dependence, effect=respondent_scores.variance.design_effect)
+    if dependence.model != ADJUSTED:
+        return EstimateErrors(covariance, dependence)
     variance = RespondentVariance(
         respondent_scores.variance,
         root,
         respondent_scores.degrees_of_freedom(np.eye(len(information))[:, :, None]),
         (data.n_respondents - 1) / max(root.shape[1], 1),
     )
-    dependence = replace(dependence, effect=variance.scores.design_effect)
-    if dependence.model != ADJUSTED:
-        return EstimateErrors(covariance, dependence)
     # Directions without information, along which estimates diverge, keep their huge variance.
     excess = variance.score_covariance - np.eye(root.shape[1])
     return EstimateErrors(
