@@ -170,11 +170,6 @@ class Model:
         """Return two or three (name, number) pairs to print below a fit."""
         return self._engine.list_facts(self)
 
-    @property
-    def _posterior(self) -> "xarray.DataTree | None":
-        """The DataTree of posterior draws; None before a fit or without draws."""
-        return vars(self).get("posterior_")
-
     def _run_job(self, job: Job) -> Self:
         """Run a fit whose arguments are checked; store its results and warn about problems."""
         for remark in job.remarks:
