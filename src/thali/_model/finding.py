@@ -9,7 +9,6 @@ from thali._inference.user_warnings import warn_of_failed_part
 from thali._labels import shorten, suggest
 from thali._lazy_imports import load_method
 from thali._object_descriptions import Description, PrintedObject
-from thali._posterior.posterior_tree import Posterior
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .column_headings import add_column_descriptions
@@ -280,11 +279,6 @@ def finding(
     'There are 2.'
     """
     return partial(FindingMaker, key, question, place, chapter=chapter)
-
-
-def with_draws(make: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
-    """Decorate a function (model, posterior, settings) -> Finding or None as one without draws."""
-    return lambda model, settings: make(model, Posterior(model.posterior_), settings)
 
 
 class Findings(Sequence[Finding], PrintedObject):

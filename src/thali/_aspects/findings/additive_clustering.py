@@ -33,7 +33,6 @@ from thali._model.finding import (
     Picture,
     Text,
     finding,
-    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.pair_quantities import space_indices
@@ -62,6 +61,7 @@ from .features import (
     describe_variance,
     expand_members,
     format_for_reading,
+    with_draws,
 )
 from .repeated_answers import independence
 

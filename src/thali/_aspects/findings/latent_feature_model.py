@@ -18,14 +18,13 @@ from thali._model.finding import (
     Finding,
     FindingMaker,
     finding,
-    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._posterior.posterior_tree import Posterior
 
 from ..results.result_classes import load_results
 from .english_sentences import ENGLISH
-from .features import build_features_finding, build_number_finding, describe_variance
+from .features import build_features_finding, build_number_finding, describe_variance, with_draws
 
 if TYPE_CHECKING:
     from ..models.latent_feature_model import LatentFeatureModel
