@@ -349,6 +349,7 @@ class Model:
 
     def _compute_findings(self, settings: "AnswerSettings") -> "Findings":
         """Build the findings for settings that the data of the fit complete."""
+        self._require_fitted()
         return self._build_findings(self._complete_settings(self._get_fit_data(), settings))
 
     def plot(self, name: str, ax: "Axes | None" = None) -> Any:

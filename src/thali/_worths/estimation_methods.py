@@ -198,6 +198,10 @@ class LaplaceFit(WorthFit):
 class TrajectoryFit(LaplaceFit):
     """Fit by method "mcmc": Hamiltonian chains of worths and their prior sds."""
 
+    def prepare(self, run: Run) -> None:
+        """Keep the problem; unlike independent draws, chains can be thinned."""
+        WorthFit.prepare(self, run)
+
     def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[Any]:
         """Return Hamiltonian chains."""
         sampler = HamiltonianSampler(self.problem.power_marginal)
