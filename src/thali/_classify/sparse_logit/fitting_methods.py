@@ -244,8 +244,7 @@ class CoefficientSamplingEngine(ChainEngine):
         standardised_data = data
         if not is_sparse(data.matrix):
             standardised_data = data._replace(matrix=design.standardization.varying(data.matrix))
-        chain_fit = ENGINES[model.method_].fit_class(model, standardised_data, run, design)
-        return chain_fit.build_job("")
+        return ENGINES[model.method_].fit_class(model, standardised_data, run, design).build_job("")
 
     def iterate_probabilities(
         self, model: "SparseMultinomialLogit", predictor: LogitDesign, matrix: np.ndarray
