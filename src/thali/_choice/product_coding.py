@@ -169,7 +169,11 @@ def build_coding_from_numbers(
         first_column[attribute] = (len(column_names), len(column_names) + len(names_of_columns))
         level_table = np.vstack([level_table, np.zeros(level_table.shape[1])])
         is_missing = codes < 0
-        equal_attributes = _find_equal_masks(missing_masks, is_missing)
+        equal_attributes = [  # that are missing in the same products
+            other_index
+            for other_index, other_mask in missing_masks.items()
+            if np.array_equal(is_missing, other_mask)
+        ]
         lacking_labels = _find_lacking_labels(data, is_missing)
         if lacking_labels is not None:
             lacking_by_label.append((attribute_index, lacking_labels))
@@ -194,15 +198,6 @@ def build_coding_from_numbers(
     )
     coding = _add_interactions(coding, data.products, first_column, request.interactions)
     return coding._replace(scale=_compute_scales(coding, data.products, first_column))
-
-
-def _find_equal_masks(missing_masks: dict[int, np.ndarray], is_missing: np.ndarray) -> list[int]:
-    """Return the attributes that are missing in the same products."""
-    return [
-        other_index
-        for other_index, other_mask in missing_masks.items()
-        if np.array_equal(is_missing, other_mask)
-    ]
 
 
 def _add_interactions(

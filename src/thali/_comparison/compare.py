@@ -193,11 +193,6 @@ def _refuse_other_arguments(
             raise ArgumentError(Argument(name), *reason, "; remove ", Argument(name), ".")
 
 
-def _check_run(run_lengths: dict[str, Any]) -> dict[str, int]:
-    """Return draws, tune, chains and thin as checked integers."""
-    return {name: check_integer(name, number, _MIN[name]) for name, number in run_lengths.items()}
-
-
 PREDICTION = "prediction"
 _MIN = {"draws": 1, "tune": 0, "chains": 1, "thin": 1}
 
@@ -454,7 +449,9 @@ def compare(
     models_by_name = add_ties(check_models(models, data_form, scheme.scorer), data)
     refuse_people(models_by_name, data_form)
     splitter = scheme.splitter(data)
-    settings = splitter.default_run | _check_run(given_lengths)
+    settings = splitter.default_run | {
+        name: check_integer(name, number, _MIN[name]) for name, number in given_lengths.items()
+    }
     if cores is not None:
         cores = check_integer("cores", cores, 1)
     prepared_models = prepare_models(models_by_name, data, settings)

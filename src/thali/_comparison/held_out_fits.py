@@ -177,7 +177,10 @@ def run_comparison(
         batch = Batch(
             tasks, lambda fit: format_fit_key((fit.name, fit.part_index)), run, _make_record, folder
         )
-        progress = _build_progress(progressbar, len(tasks))
+        duration_warning = build_duration_warning(
+            "This comparison", "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
+        )
+        progress = Progress(progressbar, "leaving out", len(tasks), "fits", duration_warning)
         is_interrupted = batch.finish(
             progress,
             lambda record: record.get("seconds", 0.0),
@@ -220,14 +223,6 @@ def _list_held_out_fits(
             )
             tasks.append(held_out_fit)
     return tasks
-
-
-def _build_progress(progressbar: bool, n_fits: int) -> Progress:
-    """Build the progress bar of all fits, which warns of long comparisons."""
-    duration_warning = build_duration_warning(
-        "This comparison", "fewer ", Argument("draws"), ", or fewer ", Argument("folds")
-    )
-    return Progress(progressbar, "leaving out", n_fits, "fits", duration_warning)
 
 
 def _compile_models(

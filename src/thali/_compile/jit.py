@@ -170,13 +170,8 @@ def _iterate_classes(value: Any) -> Any:
             yield from _iterate_classes(field)
 
 
-def _has_compiler_option(name: str) -> bool:
-    """Return whether the installed numba has this compiler option."""
-    return hasattr(CPUTargetOptions, name)
-
-
 _UNCOUNTED: Any = {}
-if _has_compiler_option("_nrt"):
+if hasattr(CPUTargetOptions, "_nrt"):  # an option of newer versions of numba
     _UNCOUNTED = {"_nrt": False}
 
 

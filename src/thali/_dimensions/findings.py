@@ -32,7 +32,7 @@ from thali._model.predictive_check import describe_check
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 
-from .posterior import RECURRING
+from .posterior import RECURRING, DimensionPosterior
 
 if TYPE_CHECKING:
     from .model import NonnegativeDimensions
@@ -109,7 +109,7 @@ def report_values(model: "NonnegativeDimensions", settings: AnswerSettings) -> F
 @finding("similarity", "Fitted similarities", (FILES,))
 def report_similarity(model: "NonnegativeDimensions", settings: AnswerSettings) -> Finding | None:
     """Report the similarity of all pairs; None if there are too many."""
-    if len(model._view.labels) > MAX_SIMILARITIES:
+    if len(DimensionPosterior(model.posterior_).labels) > MAX_SIMILARITIES:
         return None
     return Finding(title=ENGLISH["similarity"], table=model.similarity())
 
@@ -121,7 +121,7 @@ def report_check(model: "NonnegativeDimensions", settings: AnswerSettings) -> Fi
         return None
     check_table = model.check(settings.random_seed, settings.ci)
     title = ENGLISH["check.similarities"]
-    if model._view.data_kind == TRIPLETS:
+    if DimensionPosterior(model.posterior_).data_kind == TRIPLETS:
         title = ENGLISH["check"]
     picture = Picture("check", title, check_table)
     sentence = describe_check(check_table)
@@ -131,7 +131,7 @@ def report_check(model: "NonnegativeDimensions", settings: AnswerSettings) -> Fi
 def describe_model(model: "NonnegativeDimensions") -> tuple[Text, ...]:
     """Return sentences about the model for a paper's methods section."""
     rule = phrase(ENGLISH, "rule.similarities")
-    if model._view.data_kind == TRIPLETS:
+    if DimensionPosterior(model.posterior_).data_kind == TRIPLETS:
         lapse = f"{model.lapse:g}"
         rule = phrase(ENGLISH, "rule.triplets", source=Cite("zheng2019"), lapse=lapse)
     prior: Text = ENGLISH["prior.learned"]
@@ -146,7 +146,7 @@ def list_makers(
 ) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
     makers = report_dimensions, report_values, report_similarity
-    if model._view.n_draws == 1:  # a ready-made embedding
+    if DimensionPosterior(model.posterior_).n_draws == 1:  # a ready-made embedding
         return makers
     return (
         make_question_maker(lambda model: ENGLISH["asked"]),

@@ -71,23 +71,6 @@ BUDGET = 60.0  # CPU seconds of the draws of a restart, on the machine of `bench
 PAIR_SECONDS, UPDATE_SECONDS = 0.8e-9, 7e-9  # per dimension: of a pair, of an object and batch
 
 
-def require_triplets(model: "NonnegativeDimensions", name: str) -> None:
-    """Raise ArgumentError unless the model was fitted to triplets."""
-    posterior = model._view
-    if posterior.data_kind != TRIPLETS:
-        raise ArgumentError(
-            f"{name} requires a model fitted to {TRIPLETS}; this model was fitted to"
-            f" {posterior.data_kind}."
-        )
-
-
-def require_fit_data(model: "NonnegativeDimensions", name: str) -> None:
-    """Raise ArgumentError if the model has no data, as one from an embedding."""
-    model._require_fitted()
-    if model._get_fit_data() is None:
-        raise ArgumentError(f"{name} requires the data of the fit, which this model does not have.")
-
-
 class RestartFit(ChainFit[DimensionChain]):
     """Fit by restarts, each of which climbs and then draws."""
 
@@ -96,7 +79,7 @@ class RestartFit(ChainFit[DimensionChain]):
     def prepare(self, run: Run) -> None:
         """Read the data as kernels do, and forecast the CPU time."""
         assert run.thin is not None  # `fit` chooses it by the size of the data
-        self.problem = self.model._build_problem(self.source)
+        self.problem: DimensionProblem = self.inputs
         self.thin = run.thin
         n_passes = run.chains * self.thin * (run.tune + run.requested_or_first_draws)
         seconds = n_passes * estimate_pass_seconds(self.problem)
@@ -119,7 +102,6 @@ class DimensionEngine(ChainEngine):
     """Restarts, each of which climbs and then draws."""
 
     has_prior = False
-    fit_class = RestartFit
 
 
 class NonnegativeDimensions(MarkovChainModel):
@@ -296,6 +278,10 @@ class NonnegativeDimensions(MarkovChainModel):
             n_dimensions = data.n_options // OBJECTS_PER_DIMENSION
             n_dimensions = int(np.clip(n_dimensions, MIN_DIMENSIONS, MAX_DIMENSIONS))
         return build_problem(data, int(n_dimensions), self.lapse, self.penalty)
+
+    def _build_fit(self, source: Any, run: Run) -> RestartFit:
+        """Return the fit of checked data, ready to run."""
+        return RestartFit(self, source, run, self._build_problem(source))
 
     @mark_as_setup
     def prepare(self, data: Any, **settings: Any) -> PreparedFit:
@@ -518,7 +504,16 @@ class NonnegativeDimensions(MarkovChainModel):
             return tables[0]
         return tables
 
-    @requires(require_triplets)
+    def _require_triplets(self, name: str) -> None:
+        """Raise ArgumentError unless the model was fitted to triplets."""
+        data_kind = self._view.data_kind
+        if data_kind != TRIPLETS:
+            raise ArgumentError(
+                f"{name} requires a model fitted to {TRIPLETS}; this model was fitted to"
+                f" {data_kind}."
+            )
+
+    @requires(_require_triplets)
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Return posterior mean probabilities that each pair of a set is the most similar.
 
@@ -549,7 +544,15 @@ class NonnegativeDimensions(MarkovChainModel):
             sets, posterior.labels, posterior.shape[0], posterior.iterate_answers, return_se
         )
 
-    @requires(require_fit_data)
+    def _require_fit_data(self, name: str) -> None:
+        """Raise ArgumentError if the model has no data, as one from an embedding."""
+        self._require_fitted()
+        if self._get_fit_data() is None:
+            raise ArgumentError(
+                f"{name} requires the data of the fit, which this model does not have."
+            )
+
+    @requires(_require_fit_data)
     def check(self, random_seed: RandomSeed = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return a posterior predictive check of measured similarities, or pairs of triplets.
 
@@ -591,7 +594,7 @@ class NonnegativeDimensions(MarkovChainModel):
         respondents = [EqualRespondents.from_times(compute_slice, questions.times)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
 
-    @requires(require_triplets)
+    @requires(_require_triplets)
     def next_triplets(
         self, n: int = 10, among: Iterable[str] | None = None, random_seed: RandomSeed = 1
     ) -> "pandas.DataFrame":

@@ -146,7 +146,14 @@ class SurveyPlan(NamedTuple):
     @property
     def sentence(self) -> str:
         """Sentence that describes the survey's tasks."""
-        return _describe_survey(self.survey)
+        survey = self.survey
+        sentence = (
+            f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent"
+            f" about {shorten(survey.options or survey.attributes, 4)}"
+        )
+        if len(survey.versions) > 1:
+            sentence += f", in {len(survey.versions)} versions assigned at random"
+        return f"{sentence}."
 
 
 def plan_survey(
@@ -443,17 +450,6 @@ def _split_paragraphs(text: str) -> list[str]:
     return [
         " ".join(paragraph.split()) for paragraph in re.split(r"\n\s*\n", text) if paragraph.strip()
     ]
-
-
-def _describe_survey(survey: Survey) -> str:
-    """Return a sentence on number and kind of a survey's tasks."""
-    sentence = (
-        f"{survey.kind}: {format_plural(len(survey.versions[0]), 'question')} per respondent about"
-        f" {shorten(survey.options or survey.attributes, 4)}"
-    )
-    if len(survey.versions) > 1:
-        sentence += f", in {len(survey.versions)} versions assigned at random"
-    return f"{sentence}."
 
 
 def _read_page_file(name: str) -> str:

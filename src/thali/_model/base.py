@@ -170,11 +170,6 @@ class Model:
         """Return two or three (name, number) pairs to print below a fit."""
         return self._engine.list_facts(self)
 
-    @property
-    def _posterior(self) -> "xarray.DataTree | None":
-        """The DataTree of posterior draws; None before a fit or without draws."""
-        return vars(self).get("posterior_")
-
     def _run_job(self, job: Job) -> Self:
         """Run a fit whose arguments are checked; store its results and warn about problems."""
         for remark in job.remarks:
@@ -354,6 +349,7 @@ class Model:
 
     def _compute_findings(self, settings: "AnswerSettings") -> "Findings":
         """Build the findings for settings that the data of the fit complete."""
+        self._require_fitted()
         return self._build_findings(self._complete_settings(self._get_fit_data(), settings))
 
     def plot(self, name: str, ax: "Axes | None" = None) -> Any:

@@ -118,10 +118,13 @@ class ChainFit(ABC, Generic[AnyChain]):
     n_sweeps_before: int = 0  # sweeps of all chains before the restart with tempering
     is_shortened: bool = False  # whether the warm-up is shorter than requested
 
-    def __init__(self, model: "MarkovChainModel", source: Any, run: Run) -> None:
+    def __init__(
+        self, model: "MarkovChainModel", source: Any, run: Run, inputs: Any = None
+    ) -> None:
         """Prepare the fit of a model to checked data; nothing is drawn."""
         self.model = model
         self.source = source
+        self.inputs = inputs  # data and arguments as the model prepared them for this method
         self.run = run
         # settings of the run in the record of its job
         self.job_settings: dict[str, Any] = run.lengths

@@ -9,6 +9,7 @@ import numpy as np
 from thali._labels import list_names
 from thali._number_format import format_factor, format_number, format_probability
 from thali._posterior.posterior_interval import describe_interval
+from thali._posterior.posterior_tree import Posterior
 from thali._posterior.respondent_dependence import (
     DOMINANT,
     INDIVIDUALS,
@@ -203,7 +204,7 @@ def describe_ties(prior: str = "") -> Text:
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
     """Report option scores from 0 to 100, of each group if there are several."""
-    if model._view.best_worst is None and settings.none is None:
+    if Posterior(model.posterior_).best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
     return build_score_finding(table, "option_scores.title", "option_scores")

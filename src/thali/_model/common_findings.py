@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._posterior.convergence_check import ConvergenceCheck, format_r_hat
 from thali._posterior.posterior_interval import describe_interval
+from thali._posterior.posterior_tree import PosteriorTree
 
 from .finding import (
     DATA,
@@ -65,7 +66,7 @@ _TRACE = "trace"
 
 def has_draws(model: "SampledModel") -> bool:
     """Return whether the fit has at least two posterior draws."""
-    return model._posterior is not None and model._view.n_draws > 1
+    return "posterior_" in vars(model) and PosteriorTree(model.posterior_).n_draws > 1
 
 
 @finding("data", "Description of the data", READ, chapter=DATA)
@@ -175,15 +176,15 @@ def _describe_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Return sentences for a paper on chains, draws and software versions."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=describe_program()),)
-    dimension_sizes = model._view.draws.sizes
+    n_chains, n_draws = PosteriorTree(model.posterior_).shape
     facts = model.convergence().facts
     return (
         phrase(
             SENTENCES,
             "kept",
             program=describe_program(),
-            chains=f"{dimension_sizes['chain']:,}",
-            draws=f"{dimension_sizes['draw']:,}",
+            chains=f"{n_chains:,}",
+            draws=f"{n_draws:,}",
         ),
         *describe_convergence_criteria(facts),
         phrase(SENTENCES, "intervals", interval=describe_interval(settings.ci)),

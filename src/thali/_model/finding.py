@@ -281,11 +281,6 @@ def finding(
     return partial(FindingMaker, key, question, place, chapter=chapter)
 
 
-def with_draws(make: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
-    """Decorate a function (model, posterior, settings) -> Finding or None as one without draws."""
-    return lambda model, settings: make(model, model._view, settings)
-
-
 class Findings(Sequence[Finding], PrintedObject):
     """Sequence of findings of one source, in reading order, each computed on request.
 

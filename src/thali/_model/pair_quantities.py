@@ -8,7 +8,8 @@ import numpy as np
 # Limits of the pairs for which convergence is checked: objects, pairs (minimum and maximum), and
 # numbers per quantity.
 MAX_CHECKED_OBJECTS = 40
-CHECKED_PAIRS = (20, 200)
+MIN_CHECKED_PAIRS = 20
+MAX_CHECKED_PAIRS = 200
 MAX_CHECKED_NUMBERS = 1e7
 
 
@@ -21,7 +22,9 @@ def select_spaced_pairs(posterior: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return object indices of evenly spaced pairs, fewer if there are many draws."""
     object_indices = space_indices(posterior.n_options, MAX_CHECKED_OBJECTS)
     i, j = np.triu_indices(len(object_indices), 1)
-    max_pairs = int(np.clip(MAX_CHECKED_NUMBERS / posterior.n_draws, *CHECKED_PAIRS))
+    max_pairs = int(
+        np.clip(MAX_CHECKED_NUMBERS / posterior.n_draws, MIN_CHECKED_PAIRS, MAX_CHECKED_PAIRS)
+    )
     pair_indices = space_indices(len(i), max_pairs)
     return object_indices[i[pair_indices]], object_indices[j[pair_indices]]
 

@@ -11,6 +11,7 @@ from thali._inference.user_warnings import silence_warnings
 from thali._people.people_argument import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence_check import ConvergenceCheck
 from thali._posterior.effects_with_certain_sign import CERTAIN
+from thali._posterior.posterior_tree import Posterior
 from thali._posterior.respondent_dependence import Dependence, read_dependence
 from thali.errors import Argument, DataError
 
@@ -151,12 +152,13 @@ def _check_number_of_judges(problem: BoardProblem) -> None:
 
 def fit_individuals(data: Judgements, settings: BoardSettings, progressbar: bool) -> WorthEstimates:
     """Fit individual worths of respondents; return the population's worths."""
+    from thali._worths.estimation_methods import read_worth_draws
     from thali._worths.model import BradleyTerryLuce
 
     model = BradleyTerryLuce(spread=settings.spread, lapse=settings.lapse, people=settings.people)
     with silence_warnings():  # the board says whether chains agree
         model.fit(data, random_seed=settings.random_seed, progressbar=progressbar)
-    draws = model._draws
+    draws = read_worth_draws(Posterior(model.posterior_))
     people = read_dependence(model.posterior_.attrs)
     convergence = model.convergence()
     nu = draws.nu

@@ -166,8 +166,6 @@ def render_report(
 
     `command`: the command that made the fit; `settings`: settings of a model's findings.
     """
-    if isinstance(subject, Model):
-        subject._require_fitted()
     findings = compute_findings(subject, settings)
     run_facts = ()
     date = ""

@@ -12,6 +12,7 @@ from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings
 from thali._model.markov_chain_model import MarkovChainModel
+from thali._model.method_requirements import is_available
 from thali._model.simulated_data import draw_prior
 from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_tree import LATENT
@@ -236,7 +237,7 @@ def calibrate(
     """
     from thali._inference.progress_display import Progress
 
-    if not (isinstance(model, MarkovChainModel) and model._engine.has_prior):
+    if not (isinstance(model, MarkovChainModel) and is_available(model, "sample_prior")):
         raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
     n = check_integer("n", n, 2)
     if cores is not None:

@@ -10,14 +10,12 @@ import numpy as np
 from thali._data.kinds import PAIRS
 from thali._inference.markov_chains import Run, cut_records
 from thali._inference.random_seeds import RandomSeed, spawn_generators
-from thali._model.base import Job
 from thali._model.best_worst_probabilities import RANKING
 from thali._model.chain_runs import ChainFit
 from thali._model.covariate_effects import coefficient_name, tabulate_effects
 from thali._model.fitting_methods import (
     ChainEngine,
     Engine,
-    PreparedFit,
     check_method_arguments,
     refuse_chain_argument,
 )
@@ -136,6 +134,10 @@ class WorthsEngine(Engine):
 
     default_tune = 1000  # draws of each chain that are discarded
     problem_class: type[WorthProblem] = WorthProblem  # data and settings of a fit
+    fit_settings: Mapping[str, Any] = {}  # arguments of the problem that only a fit has
+
+    def check_problem(self, problem: WorthProblem) -> None:
+        """Raise for a problem that the method cannot fit."""
 
     def sample_prior(self, problem: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
@@ -151,7 +153,7 @@ class WorthFit(ChainFit[Any]):
     def prepare(self, run: Run) -> None:
         """Check the data, and keep them as a problem of the method."""
         self.run = run
-        self.problem: Any = self.model._build_problem(self.source)
+        self.problem: Any = self.inputs
 
     def describe_run(self) -> dict[str, Any]:
         """Return the attributes of a posterior tree that describe the run."""
@@ -197,9 +199,8 @@ class TrajectoryFit(LaplaceFit):
     """Fit by method "mcmc": Hamiltonian chains of worths and their prior sds."""
 
     def prepare(self, run: Run) -> None:
-        """Check the data; respondents who answer repeatedly are treated as independent."""
-        self.run = run
-        self.problem = self.model._build_problem(self.source, default_adjustment=INDEPENDENT)
+        """Keep the problem; unlike independent draws, chains can be thinned."""
+        WorthFit.prepare(self, run)
 
     def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[Any]:
         """Return Hamiltonian chains."""
@@ -221,12 +222,6 @@ class LaplaceEngine(WorthsEngine, ChainEngine):
     fit_class: type[WorthFit] = LaplaceFit
     results_class: type[Any] = WorthResults  # reads a posterior
     advice = Advice(tunes=False, note=(_APPROXIMATION_NOTE, Setting("method", "mcmc"), "."))
-
-    def prepare(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
-    ) -> PreparedFit:
-        """Check data and arguments of `fit`, without sampling; return a PreparedFit."""
-        return PreparedFit(model._build_problem(model._convert_data(data)).lapse)
 
     def read_results(self, model: "BradleyTerryLuce") -> WorthResults:
         """Return the results of the draws of a fit."""
@@ -258,6 +253,8 @@ class TrajectoryEngine(LaplaceEngine):
 
     advice = Advice()
     fit_class = TrajectoryFit
+    # respondents who answer repeatedly are treated as independent
+    fit_settings = {"default_adjustment": INDEPENDENT}
 
 
 # Maximum likelihood -------------------------------------------------------------------------------
@@ -362,30 +359,18 @@ class WorthMaximumEngine(WorthsEngine):
     """Method "maximum-likelihood": worths without a prior, with standard errors."""
 
     default_tune = 0  # there are no chains
+    fit_settings = {"has_prior": False}
 
-    def build_job(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices", run: Run
-    ) -> Job:
-        """Check data and arguments of `fit`; return its job."""
-        data = model._convert_data(data)
-        refuse_run_settings(model, run)
-        problem = self._build_problem(model, data)
-        return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
-
-    def prepare(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
-    ) -> PreparedFit:
-        """Check data and arguments of `fit`; return the lapse rate, as a PreparedFit."""
-        refuse_prior(model)
-        return PreparedFit(self._build_problem(model, model._convert_data(data)).lapse)
-
-    def _build_problem(
-        self, model: "BradleyTerryLuce", data: "PairedComparisons | Choices"
-    ) -> WorthProblem:
-        """Check data and arguments; return them as a problem without prior."""
-        problem = model._build_problem(data, has_prior=False)
+    def check_problem(self, problem: WorthProblem) -> None:
+        """Raise if the model has a prior, or the data have no finite estimates."""
+        if problem.spread is not None:
+            raise ArgumentError(
+                Argument("spread"),
+                " requires a prior; set ",
+                Setting("method", "laplace"),
+                " or 'mcmc'.",
+            )
         check_estimable(problem.converted_data, problem.density)
-        return problem
 
     def list_facts(self, model: Any) -> Facts:
         """Return (name, text) facts about the fit for reports."""
@@ -441,8 +426,8 @@ def estimate_worths(problem: WorthProblem) -> EstimatedWorths:
     )
 
 
-def refuse_run_settings(model: "BradleyTerryLuce", run: Run) -> None:
-    """Raise ArgumentError for arguments that only sampling or a prior uses."""
+def refuse_run_settings(run: Run) -> None:
+    """Raise ArgumentError for arguments of `fit` that only sampling uses."""
     default_run = Run(draws=None, tune=WorthMaximumEngine.default_tune)
     check_method_arguments(
         BRADLEY_TERRY_LUCE, "maximum-likelihood", run._asdict(), default_run._asdict()
@@ -450,18 +435,6 @@ def refuse_run_settings(model: "BradleyTerryLuce", run: Run) -> None:
     for argument_name in ("job", "max_time"):
         if getattr(run, argument_name) is not None:
             refuse_chain_argument(argument_name)
-    refuse_prior(model)
-
-
-def refuse_prior(model: "BradleyTerryLuce") -> None:
-    """Raise ArgumentError if the model has a prior that this method does not use."""
-    if model.spread is not None:
-        raise ArgumentError(
-            Argument("spread"),
-            " requires a prior; set ",
-            Setting("method", "laplace"),
-            " or 'mcmc'.",
-        )
 
 
 def tabulate_estimates(estimates: EstimatedWorths, ci: float) -> "pandas.DataFrame":

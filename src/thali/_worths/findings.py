@@ -40,10 +40,11 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
+from thali._posterior.posterior_tree import Posterior
 from thali._posterior.respondent_dependence import Dependence, read_dependence
 
 from .density_from_data import split_by_respondent
-from .estimation_methods import EstimateResults, get_worth_estimates
+from .estimation_methods import EstimateResults, get_worth_estimates, read_worth_draws
 from .reliability import describe_reliability, estimate_split_halves, tabulate_reliability
 from .worth_draws import WorthDraws
 
@@ -88,7 +89,7 @@ _NAMED = 3
 
 def list_makers(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """Return the functions that make the findings of a fit."""
-    if model._engine.draws:
+    if "posterior_" in vars(model):
         return MAKERS
     return ESTIMATES
 
@@ -152,8 +153,9 @@ def report_reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
             *split_by_respondent(problem.converted_data, problem.density),
             settings.random_seed,
         )
+    draws = read_worth_draws(Posterior(model.posterior_))
     return describe_reliability(
-        tabulate_reliability(model._draws.log_worths, halves, settings.ci), "estimates"
+        tabulate_reliability(draws.log_worths, halves, settings.ci), "estimates"
     )
 
 

@@ -15,6 +15,7 @@ from thali._data.pairs.covariates import read_new_options
 from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import RandomSeed, spawn_generators
 from thali._labels import shorten, suggest
+from thali._model.base import Job
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
 from thali._model.fitting_methods import Engine, PreparedFit
@@ -53,7 +54,14 @@ from thali._posterior.posterior_tree import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .density_from_data import keep_single_choices
-from .estimation_methods import LaplaceEngine, TrajectoryEngine, WorthMaximumEngine
+from .estimation_methods import (
+    LaplaceEngine,
+    TrajectoryEngine,
+    WorthFit,
+    WorthMaximumEngine,
+    estimate_worths,
+    refuse_run_settings,
+)
 from .population_posterior import WorthProblem
 from .worth_draws import WorthDraws
 
@@ -69,32 +77,6 @@ if TYPE_CHECKING:
     from .estimation_methods import EstimatedWorths
     from .latent_classes.respondent_results import WorthClasses
     from .people.respondent_results import WorthRespondents
-
-
-def require_distinguished_respondents(model: "BradleyTerryLuce", name: str) -> None:
-    """Raise ArgumentError unless respondents have own worths or latent classes."""
-    model._require_fitted()
-    if not isinstance(model.people, Individuals | LatentClasses):
-        raise respondents_required_error(name, "worths")
-
-
-def require_groups(model: "BradleyTerryLuce", name: str) -> None:
-    """Raise ArgumentError if the fit has no groups of respondents."""
-    model._require_fitted()
-    if not isinstance(model.people, Groups):
-        raise ArgumentError(
-            f"{name} requires several groups of respondents; refit with ",
-            Setting("people", Groups()),
-            ".",
-        )
-
-
-def require_several_groups(model: "BradleyTerryLuce", name: str) -> None:
-    """Raise ArgumentError unless the fit has several groups."""
-    if len(model._view.groups) < 2:
-        raise ArgumentError(
-            f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
-        )
 
 
 def find_population_engine(people: Any) -> Any:
@@ -369,7 +351,26 @@ class BradleyTerryLuce(MarkovChainModel):
         **others: Any,
     ) -> PreparedFit:
         """Run all checks of `fit` without sampling."""
-        return self._engine.prepare(self, data)
+        return PreparedFit(self._build_fit_problem(self._convert_data(data)).lapse)
+
+    def _build_job(self, data: Any, run: Run) -> Job:
+        """Check data and arguments of a fit; return its job."""
+        if self._engine.draws:
+            return super()._build_job(data, run)
+        data = self._convert_data(data)
+        refuse_run_settings(run)
+        problem = self._build_fit_problem(data)
+        return Job(lambda: {"_estimates_": estimate_worths(problem)}, data=str(data))
+
+    def _build_fit(self, source: Any, run: Run) -> WorthFit:
+        """Return the fit of checked data by the fitting method, ready to run."""
+        return self._engine.fit_class(self, source, run, self._build_fit_problem(source))
+
+    def _build_fit_problem(self, data: Any) -> WorthProblem:
+        """Return data and settings as the fitting method requires them, checked."""
+        problem = self._build_problem(data, **self._engine.fit_settings)
+        self._engine.check_problem(problem)
+        return problem
 
     @requires(require_stored_chains)
     def update(
@@ -482,7 +483,17 @@ class BradleyTerryLuce(MarkovChainModel):
         data, draws = self._results.select_class(problem, number)
         return self._build_part_model(data, draws, f"class {number}")
 
-    @requires(require_groups)
+    def _require_groups(self, name: str) -> None:
+        """Raise ArgumentError if the fit has no groups of respondents."""
+        self._require_fitted()
+        if not isinstance(self.people, Groups):
+            raise ArgumentError(
+                f"{name} requires several groups of respondents; refit with ",
+                Setting("people", Groups()),
+                ".",
+            )
+
+    @requires(_require_groups)
     def of_group(self, name: str) -> Self:
         """Return the fitted model restricted to the respondent group `name`.
 
@@ -694,8 +705,14 @@ class BradleyTerryLuce(MarkovChainModel):
         """
         return self._results.build_scores_table(self._build_score_scale(none), by, random_seed, ci)
 
+    def _require_distinguished_respondents(self, name: str) -> None:
+        """Raise ArgumentError unless respondents have own worths or latent classes."""
+        self._require_fitted()
+        if not isinstance(self.people, Individuals | LatentClasses):
+            raise respondents_required_error(name, "worths")
+
     @property
-    @requires(require_distinguished_respondents)
+    @requires(_require_distinguished_respondents)
     def respondents(self) -> "WorthRespondents | WorthClasses":
         """Results about the respondents of a fit with `people`.
 
@@ -838,7 +855,14 @@ class BradleyTerryLuce(MarkovChainModel):
         """
         return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
-    @requires(require_several_groups)
+    def _require_several_groups(self, name: str) -> None:
+        """Raise ArgumentError unless the fit has several groups."""
+        if len(self._view.groups) < 2:
+            raise ArgumentError(
+                f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
+            )
+
+    @requires(_require_several_groups)
     def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return differences of log worths between groups, with `people=Groups(...)`.
 

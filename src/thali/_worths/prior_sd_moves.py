@@ -73,7 +73,8 @@ def sample_by_slice(
 
 
 # range of the log standard deviation of steps along scales
-_LOG_STEP_RANGE = math.log(0.02), math.log(2.0)
+_MIN_LOG_STEP = math.log(0.02)
+_MAX_LOG_STEP = math.log(2.0)
 
 
 def sample_spread(rng: np.random.Generator, density: Any, state: ScaleState, k: int) -> ScaleState:
@@ -90,7 +91,9 @@ def move_spread_with_coordinates(
     """Propose to scale prior sd number k and its parameters by one factor."""
     n_chains = state.points.shape[1]
     old_log_sd = state.logs[k]
-    log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    log_factor = rng.standard_normal(n_chains) * np.exp(
+        rng.uniform(_MIN_LOG_STEP, _MAX_LOG_STEP, n_chains)
+    )
     # the prior of the scaled coordinates cancels with the change of volume
     with np.errstate(over="ignore", invalid="ignore"):
         proposal = ScaleState.from_points(
@@ -128,7 +131,9 @@ def trade_scale_for_discrimination(
     # Only the target's answers tell the two apart, so a trajectory changes them slowly. The prior
     # of the worths given their standard deviations cancels with the change of volume.
     n_chains = state.points.shape[1]
-    log_factor = rng.standard_normal(n_chains) * np.exp(rng.uniform(*_LOG_STEP_RANGE, n_chains))
+    log_factor = rng.standard_normal(n_chains) * np.exp(
+        rng.uniform(_MIN_LOG_STEP, _MAX_LOG_STEP, n_chains)
+    )
     points = density.scale_worths(state.points, log_factor)
     logs = state.logs.copy()
     logs[[WORTHS, DRIFT]] += log_factor
@@ -160,7 +165,7 @@ def trade_scale_of_each_judge(
     log_d = points[density.judges.start : density.level]
     spreads = state.spreads
     for _ in range(_N_TRADES):
-        step = np.exp(rng.uniform(*_LOG_STEP_RANGE, log_d.shape))
+        step = np.exp(rng.uniform(_MIN_LOG_STEP, _MAX_LOG_STEP, log_d.shape))
         log_factor = rng.standard_normal(log_d.shape) * step
         proposal = worths * np.exp(log_factor)[:, None]
         squares_change = ((proposal - common) ** 2 - (worths - common) ** 2).sum(axis=1)

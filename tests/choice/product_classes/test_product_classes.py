@@ -271,7 +271,8 @@ def test_an_evidence_that_takes_too_long_is_refused_before_the_run():
                 max_time=how["max_time"],
             )
         )
-        assert model._engine.build_job(model, data, asked, 80, []).forecast.least > 1.0
+        problem = model._build_problem(data)
+        assert engine.build_job(model, data, asked, problem, 80, []).forecast.least > 1.0
 
 
 # the convergence check ----------------------------------------------------------------------------

@@ -33,7 +33,6 @@ from thali._model.finding import (
     Picture,
     Text,
     finding,
-    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.pair_quantities import space_indices
@@ -43,6 +42,7 @@ from thali._model.sentence_templates import format_estimate as in_words
 from thali._model.sentence_templates import format_number, phrase
 from thali._model.stored_choices import MAX_PAIRS, pair_index
 from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataWarning, Setting
 
@@ -61,13 +61,12 @@ from .features import (
     describe_variance,
     expand_members,
     format_for_reading,
+    with_draws,
 )
 from .repeated_answers import independence
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali._posterior.posterior_tree import Posterior
 
     from ..models.additive_clustering import AdditiveClustering
     from ..results.point_estimate import Estimate
@@ -137,7 +136,7 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     if model._engine.is_point:
         return POINT_FINDINGS
     membership_maker = membership
-    posterior = model._view
+    posterior = Posterior(model.posterior_)
     if choose_similar(posterior.n_options, settings.similar) is None:
         membership_maker = membership_picture
     return (*_get_kind_facts(posterior).makers, membership_maker, *METHODS_FINDINGS)

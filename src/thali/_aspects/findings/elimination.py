@@ -33,7 +33,6 @@ from thali._model.finding import (
     FindingMaker,
     Text,
     finding,
-    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
@@ -52,6 +51,7 @@ from .features import (
     has_only_unique_aspects,
     has_probable_shared_features,
     membership,
+    with_draws,
 )
 from .repeated_answers import independence
 

@@ -1,6 +1,7 @@
 """Findings about features of every latent-feature model: list, number and membership."""
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval
+from thali._posterior.posterior_tree import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
 
@@ -22,8 +24,6 @@ from .english_sentences import ENGLISH
 if TYPE_CHECKING:
     import pandas
 
-    from thali._posterior.posterior_tree import Posterior
-
     from ..models.base_model import LatentFeatures
 
 _MIN_NAMED_PROBABILITY = 0.2  # minimum probability of a feature in a sentence
@@ -32,6 +32,11 @@ _MIN_PROBABLE = 0.5  # minimum probability of features that are only counted
 _SHOWN_COLUMNS = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")
 _BRIEF_COLUMNS = ("probability", "weight", "weight_low", "weight_high", "members")
 _NAMES = ("aspect", "feature")  # columns with the names of given features
+
+
+def with_draws(make: Callable[..., Finding | None]) -> Callable[..., Finding | None]:
+    """Decorate a function (model, posterior, settings) -> Finding or None as one without draws."""
+    return lambda model, settings: make(model, Posterior(model.posterior_), settings)
 
 
 def describe_variance(

@@ -18,23 +18,21 @@ from thali._model.finding import (
     Finding,
     FindingMaker,
     finding,
-    with_draws,
 )
 from thali._model.finding_settings import AnswerSettings
+from thali._posterior.posterior_tree import Posterior
 
 from ..results.result_classes import load_results
 from .english_sentences import ENGLISH
-from .features import build_features_finding, build_number_finding, describe_variance
+from .features import build_features_finding, build_number_finding, describe_variance, with_draws
 
 if TYPE_CHECKING:
-    from thali._posterior.posterior_tree import Posterior
-
     from ..models.latent_feature_model import LatentFeatureModel
 
 
 def list_makers(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[FindingMaker, ...]:
     """List the functions that make the findings, with the check for the data kind."""
-    check_maker = _CHECKS.get(model._view.data_kind, check)
+    check_maker = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
     return (
         make_question_maker(lambda model: ENGLISH["open.asked"]),
         features,

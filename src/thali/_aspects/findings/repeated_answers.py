@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from thali._model.choice_findings import build_dependence_finding
-from thali._model.finding import ON_SCREEN, STATISTICS, Finding, finding, with_draws
+from thali._model.finding import ON_SCREEN, STATISTICS, Finding, finding
 from thali._model.finding_settings import AnswerSettings
 from thali._model.registry import find_spec
 from thali._model.sentence_templates import phrase
@@ -12,6 +12,7 @@ from thali._posterior.respondent_dependence import POWER
 from thali._trees.tree import Tree
 
 from .english_sentences import ENGLISH
+from .features import with_draws
 
 if TYPE_CHECKING:
     from thali._posterior.posterior_tree import Posterior

@@ -248,11 +248,6 @@ def choose_rules(data: Any) -> SimilarityRules:
 LAPSE = 0.01
 
 
-def require_similarities(model: "AdditiveClustering", answer_name: str) -> None:
-    """Raise ArgumentError unless draws of similarities exist."""
-    require_data_kind(SIMILARITIES, model._view, answer_name)
-
-
 class AdditiveClustering(AdditiveAnswers):
     r"""Infer the features behind judgements of similarity, with their number and weights.
 
@@ -509,8 +504,12 @@ class AdditiveClustering(AdditiveAnswers):
             return False
         return self._state_.digest == compute_digest(data)
 
+    def _require_similarities(self, answer_name: str) -> None:
+        """Raise ArgumentError unless draws of similarities exist."""
+        require_data_kind(SIMILARITIES, self._view, answer_name)
+
     @property
-    @requires(require_similarities)
+    @requires(_require_similarities)
     def sigma_(self) -> float:
         """Standard deviation of a similarity in the fit; the posterior mean of a learned one."""
         return float(self._view.sigma.mean())
@@ -562,7 +561,7 @@ class AdditiveClustering(AdditiveAnswers):
             return self._features
         return None
 
-    @requires(require_similarities)
+    @requires(_require_similarities)
     def estimate(self, estimator: str = "expectation") -> "Estimate":
         """Estimate one set of features, their weights and the fitted similarities.
 

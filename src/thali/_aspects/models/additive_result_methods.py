@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from thali._inference.random_seeds import RandomSeed
 
 
-def require_triplets(model: "AdditiveAnswers", answer_name: str) -> None:
-    """Raise ArgumentError unless draws of triplets exist."""
-    require_data_kind(TRIPLETS, model._view, answer_name)
-
-
 class AdditiveAnswers(LatentFeatures):
     """Base of the latent-feature models of similarities and triplets."""
 
@@ -108,7 +103,11 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_results.check(random_seed, ci)
 
-    @requires(require_triplets)
+    def _require_triplets(self, answer_name: str) -> None:
+        """Raise ArgumentError unless draws of triplets exist."""
+        require_data_kind(TRIPLETS, self._view, answer_name)
+
+    @requires(_require_triplets)
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Return posterior mean probabilities that each pair of a set is the most similar.
 
@@ -138,7 +137,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_results.predict_proba(sets, return_se, None)
 
-    @requires(require_triplets)
+    @requires(_require_triplets)
     def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the similarity of each pair, by triplets, and its rank among all pairs.
 
@@ -170,7 +169,7 @@ class AdditiveAnswers(LatentFeatures):
 
         return pair_ranks_table(self._view, ci)
 
-    @requires(require_triplets)
+    @requires(_require_triplets)
     def next_triplets(
         self,
         n: int = 10,

@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from thali._inference.random_seeds import RandomSeed
 
 
-def require_choice_draws(model: "ChoiceAnswers", answer_name: str) -> None:
-    """Raise ArgumentError unless the model was fitted to choices."""
-    require_choices(model._view, answer_name)
-
-
 class ChoiceAnswers(LatentFeatures):
     """Base of the latent-feature models of choices."""
 
-    @requires(require_choice_draws)
+    def _require_choice_draws(self, answer_name: str) -> None:
+        """Raise ArgumentError unless the model was fitted to choices."""
+        require_choices(self._view, answer_name)
+
+    @requires(_require_choice_draws)
     def unique_weights(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the unique weight of each option.
 
@@ -105,7 +104,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._results.covariate_effects(ci)
 
-    @requires(require_choice_draws)
+    @requires(_require_choice_draws)
     def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return the posterior of each option's rank by utility, the weight of all its aspects.
 
@@ -266,7 +265,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return self._data_results.check(random_seed, ci)
 
-    @requires(require_choice_draws)
+    @requires(_require_choice_draws)
     def next_pairs(
         self,
         n: int = 10,
@@ -338,7 +337,7 @@ class ChoiceAnswers(LatentFeatures):
 
         return next_pairs_table(self._view, n, among, goal, random_seed)
 
-    @requires(require_choice_draws)
+    @requires(_require_choice_draws)
     def next_sets(
         self,
         size: int = 3,

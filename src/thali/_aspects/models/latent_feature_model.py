@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from ..samplers.sampling_task import Likelihood
 
 
-def require_custom_prediction(model: "LatentFeatureModel", answer_name: str) -> None:
-    """Raise ArgumentError unless a custom likelihood has a `predict` function."""
-    model._require_posterior()
-    likelihood = model.likelihood
-    if not isinstance(likelihood, Custom) or is_unavailable(likelihood.predict):
-        raise ArgumentError(
-            "predict requires a custom likelihood with a prediction function: Custom(...,"
-            " predict=function), where function takes (data, features, weights). Saved files do not"
-            " contain functions, so pass the function again after loading, or use predict_proba."
-        )
-
-
 class LatentFeatureModel(ChoiceAnswers):
     r"""Any prior over features joined with any likelihood, for research.
 
@@ -134,7 +122,19 @@ class LatentFeatureModel(ChoiceAnswers):
         """
         return super().predict_proba(sets, return_se)
 
-    @requires(require_custom_prediction)
+    def _require_custom_prediction(self, answer_name: str) -> None:
+        """Raise ArgumentError unless a custom likelihood has a `predict` function."""
+        self._require_posterior()
+        likelihood = self.likelihood
+        if not isinstance(likelihood, Custom) or is_unavailable(likelihood.predict):
+            raise ArgumentError(
+                "predict requires a custom likelihood with a prediction function: Custom(...,"
+                " predict=function), where function takes (data, features, weights). Saved files"
+                " do not contain functions, so pass the function again after loading, or use"
+                " predict_proba."
+            )
+
+    @requires(_require_custom_prediction)
     def predict(self, data: Any = None) -> "numpy.ndarray":
         """Return the posterior mean of the likelihood's function `predict`.
 

@@ -314,7 +314,11 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
                 ".",
             )
         else:
-            membership_names = self._list_membership_names()
+            n_per_class = 1
+            if self._covariates_ is not None:
+                n_per_class = self._covariates_.matrix.shape[1]
+            n_membership_parameters = (self._n_classes_ - 1) * n_per_class
+            membership_names = self.covariance_.index[:n_membership_parameters]
             infinite_tastes = [name for name in self._unbounded_ if name not in membership_names]
             if infinite_tastes:
                 yield EstimateWarning(
@@ -423,13 +427,6 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
             self._degrees_,
             ci,
         )
-
-    def _list_membership_names(self) -> "pd.Index":
-        """Return names of the parameters of class membership, in order."""
-        n_per_class = 1
-        if self._covariates_ is not None:
-            n_per_class = self._covariates_.matrix.shape[1]
-        return self.covariance_.index[: (self._n_classes_ - 1) * n_per_class]
 
     def _size_errors(self) -> np.ndarray:
         """Return standard errors of the class sizes, shape (K,)."""

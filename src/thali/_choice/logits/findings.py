@@ -28,6 +28,7 @@ from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
 from thali._posterior.posterior_interval import describe_interval
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Setting
 
 from ..reports.finding_sentences import ENGLISH
@@ -120,7 +121,7 @@ def report_respondent_effects(
     """Report effects of respondents' columns on the population means of coefficients."""
     from thali._posterior.summary_table import build_summary
 
-    effects = read_respondent_effects(model._view.draws)
+    effects = read_respondent_effects(PosteriorTree(model.posterior_).draws)
     if not effects:
         return None
     table: Any = build_summary(
@@ -151,7 +152,7 @@ def report_respondent_effects(
 
 def _describe_prior_influence(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """Return a warning if the prior determines the standard deviations."""
-    posterior = model._view
+    posterior = PosteriorTree(model.posterior_)
     scale = model._scale_
     prior = model._build_prior(len(scale.names))
     shrinkage = 1.0 - 0.5 ** measure_prior_influence(posterior.draws, scale, prior.df, prior.scale)

@@ -49,8 +49,8 @@ class TasteFit(ChainFit["TasteChain"]):
     source: "ChoiceExperiment"
 
     def prepare(self, run: Run) -> None:
-        """Resolve the arguments; limit the lengths to what the size of the data allows."""
-        self.arguments = self.model._resolve_arguments(self.source)
+        """Limit the lengths to what the size of the data allows."""
+        self.arguments: FitArguments = self.inputs
         n_people = len(self.source.respondents)
         n_columns = len(self.arguments.coding.names)
         draw_bytes = run.chains * n_people * n_columns * np.dtype(float).itemsize

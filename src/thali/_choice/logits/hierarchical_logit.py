@@ -323,7 +323,7 @@ class HierarchicalLogit(LogitReports, MarkovChainModel, ChoiceModelCheck):
 
     def _build_fit(self, source: "ChoiceExperiment", run: Run) -> TasteFit:
         """Return the fit of a checked experiment, ready to run."""
-        return TasteFit(self, source, run)
+        return TasteFit(self, source, run, self._resolve_arguments(source))
 
     def _build_coding(self, data: "ChoiceExperiment") -> "Coding":
         """Return the model-matrix columns for these data."""

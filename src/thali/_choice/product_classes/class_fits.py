@@ -56,7 +56,7 @@ class ClassChainFit(ChainFit["ClassChain"]):
         self.run = self.run._replace(thin=self.thin)
         if run.max_time is not None:
             self.data_max_draws = MAX_DRAWS
-        self.problem: ClassProblem = self.model._build_problem(self.source)
+        self.problem: ClassProblem = self.inputs
         self.reports_by_draw: dict[bytes, Any] = {}  # of draws at earlier convergence checks
 
     @cached_property
@@ -123,12 +123,18 @@ class ParticleFit:
     """Fit by method "smc": groups of particles, which also estimate the evidence."""
 
     def __init__(
-        self, model: "ProductClasses", source: "ChoiceExperiment", run: Run, sweeps_per_step: int
+        self,
+        model: "ProductClasses",
+        source: "ChoiceExperiment",
+        run: Run,
+        problem: "ClassProblem",
+        sweeps_per_step: int,
     ) -> None:
         """Forecast the run time; raise ArgumentError if it is above the limit."""
         self.model = model
         self.source = source
         self.run = run
+        self.problem = problem
         self.sweeps_per_step = sweeps_per_step
         self.forecast = forecast_particles(source, run, sweeps_per_step)
         if run.max_time is None and self.forecast.least > BUDGET:
@@ -155,9 +161,10 @@ class ParticleFit:
             "chains": run.chains,
             "sweeps_per_step": self.sweeps_per_step,
         }
-        problem = self.model._build_problem(self.source)
         with open_fit_folder(self.model, job_settings, self.source, run) as (folder, seed):
-            fit_result = run_smc(problem, self.model.lapse, run, self.sweeps_per_step, seed, folder)
+            fit_result = run_smc(
+                self.problem, self.model.lapse, run, self.sweeps_per_step, seed, folder
+            )
         attrs = {"draws": fit_result.draws, "interrupted": int(fit_result.interrupted)}
         tree = build_classes_datatree(fit_result, build_design(self.source), attrs, run.cores, {})
         return read_fitted_attributes(tree) | {"_people_": self.source.people}

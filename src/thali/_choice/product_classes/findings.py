@@ -25,6 +25,7 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_percent
+from thali._posterior.posterior_tree import PosteriorTree
 
 from ..reports.finding_sentences import ENGLISH
 from ..reports.findings import (
@@ -128,13 +129,14 @@ def _format_classes(table: Any) -> Any:
 def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """Report the log evidence (None without) and the messages of the run."""
     notes = tuple(model._messages_)
-    if math.isfinite(model._log_evidence_):
+    statistics = PosteriorTree(model.posterior_).stats
+    if math.isfinite(statistics["log_evidence"]):
         sentence = phrase(
             ENGLISH,
             "classes.evidence",
-            value=f"{model._log_evidence_:.2f}",
-            error=f"{model._log_evidence_se_:.2f}",
-            sd=f"{model._evidence_sd_:.2f}",
+            value=f"{float(statistics['log_evidence']):.2f}",
+            error=f"{float(statistics['log_evidence_se']):.2f}",
+            sd=f"{float(statistics['evidence_sd']):.2f}",
         )
         return Finding(sentence, notes=notes)
     if not notes:

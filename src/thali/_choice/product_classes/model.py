@@ -82,8 +82,6 @@ class MarkovChains(ClassEngine):
     """Sampler "mcmc": independent chains, annealed during tuning."""
 
     sentence = "classes.mcmc"
-    fit_class = ClassChainFit
-
     default_chains = CHAINS
 
     def check_run(self, run: Run) -> Run:
@@ -95,11 +93,12 @@ class MarkovChains(ClassEngine):
         model: "ProductClasses",
         data: "ChoiceExperiment",
         run: Run,
+        problem: "ClassProblem",
         sweeps_per_step: int,
         remarks: list[Any],
     ) -> Job:
         """Return the job of a fit by chains."""
-        return model._build_fit(data, run).build_job(str(data), remarks)
+        return ClassChainFit(model, data, run, problem).build_job(str(data), remarks)
 
     def describe_climb(self, posterior: PosteriorTree) -> tuple[float, Message] | None:
         """Return the late rise of the log-likelihood and a sentence; None if settled."""
@@ -150,11 +149,12 @@ class SequentialMonteCarlo(ClassEngine):
         model: "ProductClasses",
         data: "ChoiceExperiment",
         run: Run,
+        problem: "ClassProblem",
         sweeps_per_step: int,
         remarks: list[Any],
     ) -> Job:
         """Return the job of a fit by particles; raise if it takes too long."""
-        particle_fit = ParticleFit(model, data, run, sweeps_per_step)
+        particle_fit = ParticleFit(model, data, run, problem, sweeps_per_step)
         return Job(particle_fit.run_to_end, remarks, data=str(data), forecast=particle_fit.forecast)
 
     def estimate_evidence(
@@ -183,15 +183,6 @@ ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {
     "mcmc": MarkovChains(),
     "smc": SequentialMonteCarlo(),
 }
-
-
-def require_evidence(model: "ProductClasses", name: str) -> None:
-    """Raise ArgumentError unless the fit estimated the log evidence."""
-    model._require_fitted()
-    if not math.isfinite(model._log_evidence_):
-        raise ArgumentError(
-            "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."
-        )
 
 
 class ProductClasses(ProductClassReports, MarkovChainModel):
@@ -374,7 +365,12 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
         )
         return self._run_job(
             engine.build_job(
-                self, data, run, sweeps_per_step, self._list_data_remarks(data, monotone)
+                self,
+                data,
+                run,
+                self._build_problem(data),
+                sweeps_per_step,
+                self._list_data_remarks(data, monotone),
             )
         )
 
@@ -415,7 +411,19 @@ class ProductClasses(ProductClassReports, MarkovChainModel):
 
         return build_class_problem(data, self._check_fit(data), self.alpha)
 
-    @requires(require_evidence)
+    def _build_fit(self, source: "ChoiceExperiment", run: Run) -> ClassChainFit:
+        """Return the fit of checked data by chains, ready to run."""
+        return ClassChainFit(self, source, run, self._build_problem(source))
+
+    def _require_evidence(self, name: str) -> None:
+        """Raise ArgumentError unless the fit estimated the log evidence."""
+        self._require_fitted()
+        if not math.isfinite(self._log_evidence_):
+            raise ArgumentError(
+                "This fit did not estimate the evidence; refit with ", Setting("method", "smc"), "."
+            )
+
+    @requires(_require_evidence)
     def log_evidence(self) -> LogEvidence:
         """The log evidence that the fit estimated, by ``method="smc"``.
 

@@ -315,7 +315,7 @@ def select_tasks(
     first_rows = data.first_row[task_indices].tolist()
     next_rows = data.first_row[task_indices + 1].tolist()
     row_indices = np.concatenate(
-        [np.arange(*ends) for ends in zip(first_rows, next_rows, strict=True)]
+        [np.arange(first, end) for first, end in zip(first_rows, next_rows, strict=True)]
     )
     return data.row_product[row_indices], part_bounds(np.subtract(next_rows, first_rows))
 

@@ -19,11 +19,6 @@ if TYPE_CHECKING:
     from .respondent_results import ChoiceRespondents
 
 
-def require_individual_tastes(model: "MarketMethods", name: str) -> None:
-    """Raise ArgumentError unless tastes differ between respondents."""
-    refuse_same_tastes(model._get_fitted_chooser())
-
-
 class MarketMethods:
     """Methods on market shares, demand, level effects and willingness to pay.
 
@@ -48,8 +43,12 @@ class MarketMethods:
         """Return the `Chooser` of the fitted respondents, built once per fit."""
         return self._compute_once("chooser", self._build_chooser)
 
+    def _require_individual_tastes(self, name: str) -> None:
+        """Raise ArgumentError unless tastes differ between respondents."""
+        refuse_same_tastes(self._get_fitted_chooser())
+
     @property
-    @requires(require_individual_tastes)
+    @requires(_require_individual_tastes)
     def respondents(self) -> "ChoiceRespondents":
         """Results about the respondents, if they differ in the model.
 

@@ -111,7 +111,8 @@ def tabulate_willingness_to_pay(
         individual_columns = _summarize_medians(
             amount_draws, people_weights, thinned_chooser.chain, tails
         )
-        individual_columns |= _summarize_spread(by_respondent, weights, tails)
+        low, high = (weighted_quantile(by_respondent[None], weights, tail)[0] for tail in tails)
+        individual_columns |= {"respondents_low": low, "respondents_high": high}
     else:
         individual_columns = _summarize_estimate(
             by_respondent[0], thinned_chooser, prices, changes, ci
@@ -174,14 +175,6 @@ def _summarize_medians(
     low, high = quantiles(weighted_quantile(amount_draws, weights.drawn, 0.5), tails)
     median_errors = _compute_median_errors(median_draws, chain)
     return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": median_errors}
-
-
-def _summarize_spread(
-    by_respondent: np.ndarray, weights: np.ndarray, tails: Sequence[float]
-) -> dict[str, np.ndarray]:
-    """Return the interval that covers the respondents' amounts, by column."""
-    low, high = (weighted_quantile(by_respondent[None], weights, tail)[0] for tail in tails)
-    return {"respondents_low": low, "respondents_high": high}
 
 
 def _warn_notes(notes: list[str]) -> None:

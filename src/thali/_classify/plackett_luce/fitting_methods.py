@@ -69,7 +69,7 @@ class WeightFit(ChainFit["WeightChain"]):
         from .markov_chain import build_gibbs_settings
 
         model = self.model
-        self.columns = model._columns_
+        self.columns: list[str] = self.inputs
         self.n_classes = len(model.classes_)
         self.W, self.class_codes = repeat_rows(self.source)
         default_settings = build_gibbs_settings(
@@ -128,7 +128,6 @@ class GibbsEngine(ChainEngine):
 
     takes_sparse = False
     requires_shape = False  # whether the argument a must be a number
-    fit_class = WeightFit
 
     def prepare_rows(self, data: TrainingData, n_classes: int, run: "Run") -> Any:
         """Return the training rows unchanged; chains repeat them by weight."""
@@ -148,7 +147,7 @@ class GibbsEngine(ChainEngine):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return model._build_fit(data, run).build_job("")
+        return WeightFit(model, data, run, columns).build_job("")
 
     def iterate_probabilities(
         self, model: "PlackettLuceRegression", predictor: "WeightPredictor", matrix: np.ndarray

@@ -19,7 +19,7 @@ from thali.errors import Argument, ArgumentError, Setting
 
 from ..classifier import Classifier
 from ..covariates_and_labels import list_covariate_names
-from .fitting_methods import ADVICE, ENGINES
+from .fitting_methods import ADVICE, ENGINES, WeightFit
 from .markov_chain import build_plackett_luce_prior
 from .nonnegative_columns import ColumnSummary, PlackettLuceDesign
 from .posterior_draws import WeightPredictor, build_weights_table, compute_importances
@@ -282,6 +282,10 @@ class PlackettLuceRegression(Classifier):
         if self._transform is not None or is_quiet():
             return job
         return replace(job, run=lambda: self._warn_about_fit(job.run()))
+
+    def _build_fit(self, source: TrainingData, run: Run) -> WeightFit:
+        """Return the fit of training rows by Gibbs sampling, ready to run."""
+        return WeightFit(self, source, run, self._columns_)
 
     @property
     def _predictor(self) -> WeightPredictor:

@@ -143,7 +143,7 @@ def _fit_dask_approximation(
     training_data = TrainingData(
         no_rows, class_codes, unit_weights, row_numbers, unit_weights, row_numbers
     )
-    return fit_class(model, training_data, run).run_to_end()
+    return fit_class(model, training_data, run, design).run_to_end()
 
 
 def choose_dask_standardization(

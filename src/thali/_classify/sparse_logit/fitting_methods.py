@@ -73,7 +73,7 @@ class CoefficientFit(ChainFit[Any]):
     def prepare(self, run: Run) -> None:
         """Read prior, classes and columns."""
         self.prior = read_prior(self.model)
-        self.design = self.model._predictor
+        self.design: LogitDesign = self.inputs
         self.classes = self.design.classes
         self.columns = self.design.columns
         self.n_columns = len(self.columns) + self.prior.intercept
@@ -244,7 +244,7 @@ class CoefficientSamplingEngine(ChainEngine):
         standardised_data = data
         if not is_sparse(data.matrix):
             standardised_data = data._replace(matrix=design.standardization.varying(data.matrix))
-        return ENGINES[model.method_].fit_class(model, standardised_data, run).build_job("")
+        return ENGINES[model.method_].fit_class(model, standardised_data, run, design).build_job("")
 
     def iterate_probabilities(
         self, model: "SparseMultinomialLogit", predictor: LogitDesign, matrix: np.ndarray

@@ -231,7 +231,7 @@ class SparseMultinomialLogit(Classifier):
 
     def _build_fit(self, source: TrainingData, run: Run) -> CoefficientFit:
         """Return the fit of standardised data by the method that was chosen."""
-        return ENGINES[self.method_].fit_class(self, source, run)
+        return ENGINES[self.method_].fit_class(self, source, run, self._predictor)
 
     def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
         """Return the job of a fit to a Dask array."""

@@ -23,6 +23,7 @@ from thali._number_format import format_probability
 from thali._posterior.posterior_tree import Posterior
 
 from .. import findings as of_one
+from ..estimation_methods import read_worth_draws
 from ..latent_classes.findings import join_rank_tables, report_stacked_worths
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def report_group_ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     sentence = phrase(ENGLISH, "ranks", first=list_names(best_options, MAX_GROUPS))
     if 1 < len(tables) <= MAX_GROUPS:
         draws = {
-            name: average_ranks(-group_model._draws.log_worths)
+            name: average_ranks(-read_worth_draws(Posterior(group_model.posterior_)).log_worths)
             for name, group_model in group_models.items()
         }
         sentence = f"{sentence} {_describe_differences(draws, posterior.labels)}"

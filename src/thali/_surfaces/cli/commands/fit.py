@@ -16,6 +16,7 @@ from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
 from thali._model.finding_settings import AnswerSettings
 from thali._model.model_spec import FIT, MODEL, ModelSpec, Option
+from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
 from ...figure_files import Figures
@@ -177,13 +178,13 @@ def _request_kind_model(
 
 def _report_early_stop(model: "SampledModel", out_folder: Path | None) -> None:
     """Print how many draws an interrupted fit kept."""
-    draw_sizes = model._view.draws.sizes
+    n_chains, n_draws = PosteriorTree(model.posterior_).shape
     resume_hint = ""
     if out_folder is not None:
         resume_hint = f"; resume with thali resume {out_folder}"
     notify(
-        f"stopped early; kept {format_plural(draw_sizes['chain'], 'chain')} of"
-        f" {format_plural(draw_sizes['draw'], 'draw')}{resume_hint}. Computing results from"
+        f"stopped early; kept {format_plural(n_chains, 'chain')} of"
+        f" {format_plural(n_draws, 'draw')}{resume_hint}. Computing results from"
         " these; press Ctrl-C to skip."
     )
 
