@@ -606,10 +606,12 @@ def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) 
     )
 
 
-def number_distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Number distinct array rows in sorted order; return numbers and one row of each."""
-    row_code = np.zeros(len(rows), np.int64)
-    for column in rows.T:
+def number_distinct_rows(
+    columns: Sequence[np.ndarray] | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Number distinct rows of these columns in sorted order; return numbers and one row of each."""
+    row_code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
         _, codes = np.unique(column, return_inverse=True)
         n_codes = int(codes.max(initial=0)) + 1
         _, row_code = np.unique(row_code * n_codes + codes, return_inverse=True)

@@ -103,7 +103,7 @@ class PairCovariates(OptionCovariates):
 
         `counts` are the wins, losses and ties of the rows, shape (3, rows).
         """
-        cell_index, first_rows = number_distinct_rows(np.column_stack([pair, columns.values]))
+        cell_index, first_rows = number_distinct_rows([pair, *columns.values.T])
         option_values = columns.options
         if option_values is None:
             option_values = np.zeros((n_options, len(columns.names)))

@@ -162,7 +162,7 @@ def group_equal_rows(
 
     Return the first row of each group, and the sums.
     """
-    group_index, first_rows = number_distinct_rows(np.column_stack([*keys, x]))
+    group_index, first_rows = number_distinct_rows([*keys, *x.T])
     return first_rows, sum_by_index(group_index, counts, len(first_rows))
 
 
@@ -333,7 +333,7 @@ def count_rapid_votes(
         return row_respondents
     low = np.minimum(first, second)
     high = np.maximum(first, second)
-    group, _ = number_distinct_rows(np.column_stack([row_respondents.number, low, high]))
+    group, _ = number_distinct_rows([row_respondents.number, low, high])
     rows = np.flatnonzero(np.bincount(group)[group] > 1)
     for name in time_columns:
         seconds = _read_seconds(get_column(frame, name).iloc[rows])

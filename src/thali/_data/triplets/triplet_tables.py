@@ -135,7 +135,7 @@ def _sum_questions(
         sort_order = np.argsort(pairs, axis=1, kind="stable")
         pairs = np.take_along_axis(pairs, sort_order, axis=1)
         chosen_position = (sort_order == chosen_index[:, None]).argmax(axis=1)
-        set_index, first_rows = number_distinct_rows(pairs)
+        set_index, first_rows = number_distinct_rows(pairs.T)
         set_sizes.append(np.full(len(first_rows), n_pairs))
         pair_keys.append(pairs[first_rows].ravel())
         answer_counts.append(
