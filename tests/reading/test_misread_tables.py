@@ -723,3 +723,53 @@ def test_standings_of_players_are_no_rankings():
 def test_a_frame_without_rows_is_refused():
     with refused(DataError, "no rows"):
         th.read(pd.DataFrame({"winner": ["a"], "loser": ["b"]}).iloc[:0])
+
+
+# Codes that are no places of alternatives ----------------------------------------------------------
+
+OF_TWO = (
+    "id,task,price_{0},size_{0},price_{1},size_{1},choice\n1,1,10,s,20,m,{3}\n1,2,20,m,30,s,{2}\n"
+)
+OF_TWO += "2,1,30,s,10,m,{3}\n2,2,10,m,20,s,{2}\n"
+LEFT_RIGHT = "subj,left,right,choice\n1,tea,rum,1\n1,ale,rum,{0}\n2,tea,ale,-1\n2,rum,ale,{0}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "sides"), [("-1", "12"), ("-1", ("left", "right")), ("-2", "AB"), ("99", "AB")]
+)
+def test_codes_of_missing_answers_are_no_places(code, sides):
+    text = OF_TWO.format(*sides, "1", "2") + f"3,1,10,s,20,m,{code}\n"
+    with refused(DataError, repr(code), "row 6", f"none={code!r}", "where="):
+        taken(text)
+    source = Source("x.csv", text.encode())
+    expected, _ = taken(OF_TWO.format(*sides, "1", "2"))
+    assert recognise.read_data(source, where=f"choice != {code!r}")[0] == expected
+    assert recognise.read_data(source, none=code)[0].has_none
+
+
+@pytest.mark.parametrize(
+    ("sides", "order"), [("12", "12"), ("AB", "BA"), (("left", "right"), ("left", "right"))]
+)
+def test_signs_do_not_say_which_of_two_alternatives_was_chosen(sides, order):
+    text = OF_TWO.format(*sides, "-1", "1")
+    with refused(DataError, "'-1'", "row 3", "alternatives"):
+        taken(text)
+    places = OF_TWO.format(*sides, "1", "2")
+    data, expected = (
+        recognise.read_data(Source("x.csv", each.encode()), alternatives=[*order])[0]
+        for each in (text, places)
+    )
+    assert data == expected
+
+
+def test_a_sign_is_no_second_and_may_be_the_left():
+    with refused(DataError, "'-1'", "row 4", "coding"):
+        taken(LEFT_RIGHT.format(2))
+    source = Source("x.csv", LEFT_RIGHT.format(2).encode())
+    assert recognise.read_data(source, coding={"-1": "missing"})[0].n_comparisons == 3
+    for code in (1, 0):
+        with refused(DataError, "-1", "'left'", "coding"):
+            taken(LEFT_RIGHT.format(code))
+    source = Source("x.csv", LEFT_RIGHT.format(1).encode())
+    data, _ = recognise.read_data(source, coding={"-1": "first", "1": "second"})
+    assert data.counts[data.labels.index("tea")].sum() == 1.0
