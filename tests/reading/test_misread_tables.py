@@ -773,3 +773,47 @@ def test_a_sign_is_no_second_and_may_be_the_left():
     source = Source("x.csv", LEFT_RIGHT.format(1).encode())
     data, _ = recognise.read_data(source, coding={"-1": "first", "1": "second"})
     assert data.counts[data.labels.index("tea")].sum() == 1.0
+
+
+# Columns that are called counts ---------------------------------------------------------------------
+
+TRIALS_OF = "judge,left,right,chosen,{0}\nj1,tea,rum,tea,{1}\nj1,rum,ale,rum,{2}\n"
+TRIALS_OF += "j2,tea,ale,tea,{3}\nj2,ale,rum,rum,{4}\n"
+SETS_OF = "id,set,item1,item2,item3,best,worst,{0}\n1,1,a,b,c,a,c,{1}\n1,2,b,c,d,b,d,{2}\n"
+SETS_OF += "2,1,a,c,d,a,d,{3}\n2,2,a,b,c,b,c,{4}\n"
+RANKS_OF = "id,a,b,c,{0}\n1,1,2,3,{1}\n2,2,1,3,{2}\n3,1,3,2,{3}\n4,1,2,3,{4}\n"
+
+
+@pytest.mark.parametrize(
+    "table", [TRIALS_OF, SETS_OF, RANKS_OF], ids=["trials", "sets", "rankings"]
+)
+@pytest.mark.parametrize("cells", [("times", 12, 45, 7, 31), ("n", 1, 2, 3, 4), ("N", *[24] * 4)])
+def test_measures_and_numbers_of_answers_are_no_counts(table, cells):
+    name, *numbers = cells
+    source = Source("x.csv", table.format(*cells).encode())
+    with refused(DataError, repr(name), "count", f"without=[{name!r}]"):
+        recognise.read_data(source)
+    single, _ = recognise.read_data(source, without=[name])
+    counted, _ = recognise.read_data(source, count=name)
+    assert single == taken(table.format(name, 1, 1, 1, 1))[0]
+    assert counted.n_answers / single.n_answers == sum(numbers) / 4
+
+
+@pytest.mark.parametrize("name", ["Time (s)", "Time_s", "time [s]"])
+def test_seconds_are_no_plural(name):
+    sentence = taken(TRIALS_OF.format(name, 12, 45, 7, 31))[1]
+    assert "4 comparisons" in sentence and f"columns not used: {name!r}" in sentence
+
+
+def test_counts_are_numbers_and_those_of_zero_are_told():
+    with refused(DataError, "'count'", "no numbers"):
+        taken(TRIALS_OF.format("count", "yes", "no", "yes", "no"))
+    sides = TRIALS_OF.format("n", 3, 0, 2, 5)
+    sentence = taken("\n".join(row.partition(",")[2] for row in sides.splitlines()))[1]
+    assert "10 comparisons" in sentence and "1 row with a count of 0" in sentence
+
+
+@pytest.mark.parametrize("row", ["j1,tea,rum,rum,4", "j2,tea,ale,ale,4"])
+def test_counts_of_both_answers_of_a_respondent_are_counts(row):
+    sentence = taken(TRIALS_OF.format("n", 3, 8, 2, 5) + row)[1]
+    assert "22 comparisons" in sentence and "counts in 'n'" in sentence

@@ -31,7 +31,7 @@ def list_name_words(name: str) -> list[str]:
 def simplify_name(name: str) -> str:
     """Return a column name in lower case, without accents, blanks and punctuation.
 
-    The sign of a negative number stays.
+    The sign of a negative number stays; seconds are no plural.
 
     Examples
     --------
@@ -43,6 +43,7 @@ def simplify_name(name: str) -> str:
         name = unicodedata.normalize(
             "NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name))
         )
+    name = re.sub(r"(?<=time)[\s._(\[-]+s[)\]]?$", "", name)
     return re.sub(r"(?!^-\d)[\s._()\[\]/%#-]+", "", name)
 
 

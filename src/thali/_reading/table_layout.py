@@ -11,7 +11,7 @@ from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role
 from thali._data.respondent_table import list_differing_columns
 from thali._data.suspicious_data import find_repeated_tasks, find_speeders, warn_each
-from thali._labels import shorten
+from thali._labels import format_plural, shorten
 from thali.errors import (
     PYTHON,
     Argument,
@@ -107,6 +107,10 @@ class Reading:
         ]
         if unused_columns:
             yield f"; columns not used: {shorten(unused_columns)}"
+        if self.roles is not None and len(self.roles.counts) == 1:
+            n_zeros = int((get_column(table.frame, *self.roles.counts) == 0).sum())
+            if n_zeros:
+                yield f"; {format_plural(n_zeros, 'row')} with a count of 0"
         yield from self._describe_speeders(table, scheme)
         if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
             if possible_names := list_respondent_candidates(
