@@ -817,3 +817,18 @@ def test_counts_are_numbers_and_those_of_zero_are_told():
 def test_counts_of_both_answers_of_a_respondent_are_counts(row):
     sentence = taken(TRIALS_OF.format("n", 3, 8, 2, 5) + row)[1]
     assert "22 comparisons" in sentence and "counts in 'n'" in sentence
+
+
+# Rankings beside other columns, and ballots of one option -------------------------------------------
+
+
+@pytest.mark.parametrize("place", [1, 3, 5])
+def test_a_mark_beside_complete_rankings_is_no_option(place):
+    ranks = ["1234", "2134", "1324", "1243", "2143", "3124", "1234", "4123"]
+    rows = [[*"abcd"], *map(list, ranks)]
+    marks = ["owner", *"01001001"]
+    for row, mark in zip(rows, marks, strict=True):
+        row.insert(place - 1, mark)
+    data, sentence = taken("\n".join(map(",".join, rows)))
+    assert data.labels == tuple("abcd") and "8 rankings of 4 options" in sentence
+    assert data.people is not None and "owner" in data.people

@@ -530,6 +530,13 @@ def find_rank_block(
     if len(columns) < 3 or not len(frame):
         return [], []
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
+    is_mark = ((ranks == 0) | (ranks == 1)).all(axis=0) & ranks.any(axis=0)
+    if is_mark.any():  # of a trait of the respondents, if the others are complete rankings
+        names = [name for name, mark in zip(columns, is_mark, strict=True) if not mark]
+        block, others = find_rank_block(frame, names, accepts_empty)
+        cells = np.sort(_parse_ranks(frame[block]).to_numpy(float))
+        if block and (cells == np.arange(1, len(block) + 1)).all(axis=1).mean() > _MOST_ROWS:
+            return block, others
     for width in range(len(columns), 2, -1):
         for start in range(len(columns) - width + 1):
             rank_block = ranks[:, start : start + width]
@@ -550,6 +557,7 @@ def find_rank_block(
     return [], []
 
 
+_MOST_ROWS = 0.9  # share of complete rankings beside a column of marks
 _MISSING_CODES = (99, 9, 999, 98, 88, -1, -9, -99)
 
 
