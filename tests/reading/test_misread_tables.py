@@ -832,3 +832,14 @@ def test_a_mark_beside_complete_rankings_is_no_option(place):
     data, sentence = taken("\n".join(map(",".join, rows)))
     assert data.labels == tuple("abcd") and "8 rankings of 4 options" in sentence
     assert data.people is not None and "owner" in data.people
+
+
+def test_ballots_are_counted_not_rows():
+    rows = ["a,b,c,10", "b,a,,8", "a,,,50", "c,b,a,5", ",,,2"]
+    source = Source("x.csv", "\n".join(["1st choice,2nd choice,3rd choice,Count", *rows]).encode())
+    sentence = recognise.read_data(source)[1]
+    for fact in ("23 rankings of 3", "8 incomplete", "52 rankings without", "50 with a single"):
+        assert fact in sentence
+    assert "unranked='worse'" in sentence
+    sentence = recognise.read_data(source, unranked="worse")[1]
+    assert "73 rankings of 3" in sentence and "2 rankings without an answer" in sentence
