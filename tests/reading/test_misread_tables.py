@@ -843,3 +843,30 @@ def test_ballots_are_counted_not_rows():
     assert "unranked='worse'" in sentence
     sentence = recognise.read_data(source, unranked="worse")[1]
     assert "73 rankings of 3" in sentence and "2 rankings without an answer" in sentence
+
+
+# Numbers with a mark of thousands --------------------------------------------------------------------
+
+FEES = "id;task;alt;fee;choice\n1;1;1;{0};1\n1;1;2;{1};0\n1;2;1;{2};0\n1;2;2;{1};1\n2;1;1;{0};1\n"
+FEES += "2;1;2;{2};0\n2;2;1;{1};1\n2;2;2;{2};0\n"
+
+
+@pytest.mark.parametrize(
+    ("separator", "fees", "levels"),
+    [
+        (";", ("500", "1.000", "2.500"), ("500", "1000", "2500")),
+        ("\t", ("500", "1,000", "2,505"), ("500", "1000", "2505")),
+        (",", ("500", "1.000", "2.500"), ("500", "1000", "2500")),
+        (";", ("1.255", "2.375", "500"), ("1.255", "2.375", "500")),
+        (";", ("0,500", "1,000", "2,500"), ("0.5", "1", "2.5")),
+    ],
+)
+def test_thousands_beside_hundreds_are_no_decimals(separator, fees, levels):
+    data, sentence = taken(FEES.format(*fees).replace(";", separator))
+    assert data.levels["fee"] == levels and "read as" not in sentence
+
+
+def test_numbers_that_may_be_thousands_are_told():
+    data, sentence = taken(FEES.format("50", "1.000", "2.500"))
+    assert data.levels["fee"] == ("1", "2.5", "50")
+    assert "'1.000' in column 'fee' read as 1" in sentence
