@@ -406,7 +406,8 @@ def recognise(
             refuse_ambiguous(table.frame, list(options.values()))
         if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
             _refuse_body_weights(table, roles.counts)
-        if roles is not None and len(roles.counts) == 1 and options.get(COUNT.name) is None:
+        is_guessed = options.get(COUNT.name) is None and not asks  # the head of a large file
+        if roles is not None and len(roles.counts) == 1 and is_guessed:
             _refuse_doubtful_counts(table.frame, *roles.counts, roles)
         _refuse_foreign_arguments(shapes, reading, options)
         if roles is not None and reading.kind == PAIRS:
