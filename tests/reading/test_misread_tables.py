@@ -870,3 +870,43 @@ def test_numbers_that_may_be_thousands_are_told():
     data, sentence = taken(FEES.format("50", "1.000", "2.500"))
     assert data.levels["fee"] == ("1", "2.5", "50")
     assert "'1.000' in column 'fee' read as 1" in sentence
+
+
+# Codes of missing answers among numbers ---------------------------------------------------------------
+
+CODED = {
+    "similarity": "id,object1,object2,similarity\n1,a,b,7\n1,a,c,1\n1,b,c,2\n2,a,b,{0}\n2,a,c,2\n",
+    "price": "id,task,alt,price,choice\n1,1,1,10,1\n1,1,2,20,0\n1,2,1,{0},0\n1,2,2,10,1\n"
+    "2,1,1,20,0\n2,1,2,10,1\n2,2,1,10,1\n2,2,2,20,0\n",
+    "home_goals": "home,away,home_goals,away_goals\na,b,2,1\nb,c,0,2\nc,a,{0},{0}\na,c,3,1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [("similarity", 999), ("similarity", -9), ("price", -99), ("price", 999), ("home_goals", -1)],
+)
+def test_codes_of_missing_answers_are_asked_about(column, code):
+    source = Source("x.csv", CODED[column].format(code).encode())
+    with refused(DataError, repr(column), str(code), "where="):
+        recognise.read_data(source)
+    left_out = recognise.read_data(source, where=f"{column!r} != {str(code)!r}")[1]
+    assert "rows kept" in left_out
+    if column != "home_goals":  # both columns are named one after the other
+        assert "rows kept" in recognise.read_data(source, where=f"{column!r} >= -99")[1]
+
+
+@pytest.mark.parametrize(
+    ("column", "number"), [("similarity", 9), ("price", 99), ("price", -1), ("home_goals", 99)]
+)
+def test_numbers_that_may_be_numbers_are_not_asked_about(column, number):
+    text = CODED[column].format(number)
+    if column == "price" and number == 99:  # a level as frequent as others
+        text = text.replace(",20,0", ",99,0", 1)
+    if column == "price" and number == -1:  # effects
+        text = text.replace("10,", "1,").replace("20,", "0,")
+    if column == "home_goals":  # points
+        text = (
+            text.replace("b,2,1", "b,78,81").replace("c,3,1", "c,90,88").replace("c,0,2", "c,70,72")
+        )
+    assert taken(text)
