@@ -723,3 +723,190 @@ def test_standings_of_players_are_no_rankings():
 def test_a_frame_without_rows_is_refused():
     with refused(DataError, "no rows"):
         th.read(pd.DataFrame({"winner": ["a"], "loser": ["b"]}).iloc[:0])
+
+
+# Codes that are no places of alternatives ----------------------------------------------------------
+
+OF_TWO = (
+    "id,task,price_{0},size_{0},price_{1},size_{1},choice\n1,1,10,s,20,m,{3}\n1,2,20,m,30,s,{2}\n"
+)
+OF_TWO += "2,1,30,s,10,m,{3}\n2,2,10,m,20,s,{2}\n"
+LEFT_RIGHT = "subj,left,right,choice\n1,tea,rum,1\n1,ale,rum,{0}\n2,tea,ale,-1\n2,rum,ale,{0}\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "sides"), [("-1", "12"), ("-1", ("left", "right")), ("-2", "AB"), ("99", "AB")]
+)
+def test_codes_of_missing_answers_are_no_places(code, sides):
+    text = OF_TWO.format(*sides, "1", "2") + f"3,1,10,s,20,m,{code}\n"
+    with refused(DataError, repr(code), "row 6", f"none={code!r}", "where="):
+        taken(text)
+    source = Source("x.csv", text.encode())
+    expected, _ = taken(OF_TWO.format(*sides, "1", "2"))
+    assert recognise.read_data(source, where=f"choice != {code!r}")[0] == expected
+    assert recognise.read_data(source, none=code)[0].has_none
+
+
+@pytest.mark.parametrize(
+    ("sides", "order"), [("12", "12"), ("AB", "BA"), (("left", "right"), ("left", "right"))]
+)
+def test_signs_do_not_say_which_of_two_alternatives_was_chosen(sides, order):
+    text = OF_TWO.format(*sides, "-1", "1")
+    with refused(DataError, "'-1'", "row 3", "alternatives"):
+        taken(text)
+    places = OF_TWO.format(*sides, "1", "2")
+    data, expected = (
+        recognise.read_data(Source("x.csv", each.encode()), alternatives=[*order])[0]
+        for each in (text, places)
+    )
+    assert data == expected
+
+
+def test_a_sign_is_no_second_and_may_be_the_left():
+    with refused(DataError, "'-1'", "row 4", "coding"):
+        taken(LEFT_RIGHT.format(2))
+    source = Source("x.csv", LEFT_RIGHT.format(2).encode())
+    assert recognise.read_data(source, coding={"-1": "missing"})[0].n_comparisons == 3
+    for code in (1, 0):
+        with refused(DataError, "-1", "'left'", "coding"):
+            taken(LEFT_RIGHT.format(code))
+    source = Source("x.csv", LEFT_RIGHT.format(1).encode())
+    data, _ = recognise.read_data(source, coding={"-1": "first", "1": "second"})
+    assert data.counts[data.labels.index("tea")].sum() == 1.0
+
+
+# Columns that are called counts ---------------------------------------------------------------------
+
+TRIALS_OF = "judge,left,right,chosen,{0}\nj1,tea,rum,tea,{1}\nj1,rum,ale,rum,{2}\n"
+TRIALS_OF += "j2,tea,ale,tea,{3}\nj2,ale,rum,rum,{4}\n"
+SETS_OF = "id,set,item1,item2,item3,best,worst,{0}\n1,1,a,b,c,a,c,{1}\n1,2,b,c,d,b,d,{2}\n"
+SETS_OF += "2,1,a,c,d,a,d,{3}\n2,2,a,b,c,b,c,{4}\n"
+RANKS_OF = "id,a,b,c,{0}\n1,1,2,3,{1}\n2,2,1,3,{2}\n3,1,3,2,{3}\n4,1,2,3,{4}\n"
+
+
+@pytest.mark.parametrize(
+    "table", [TRIALS_OF, SETS_OF, RANKS_OF], ids=["trials", "sets", "rankings"]
+)
+@pytest.mark.parametrize("cells", [("times", 12, 45, 7, 31), ("n", 1, 2, 3, 4), ("N", *[24] * 4)])
+def test_measures_and_numbers_of_answers_are_no_counts(table, cells):
+    name, *numbers = cells
+    source = Source("x.csv", table.format(*cells).encode())
+    with refused(DataError, repr(name), "count", f"without=[{name!r}]"):
+        recognise.read_data(source)
+    single, _ = recognise.read_data(source, without=[name])
+    counted, _ = recognise.read_data(source, count=name)
+    assert single == taken(table.format(name, 1, 1, 1, 1))[0]
+    assert counted.n_answers / single.n_answers == sum(numbers) / 4
+
+
+@pytest.mark.parametrize("name", ["Time (s)", "Time_s", "time [s]"])
+def test_seconds_are_no_plural(name):
+    sentence = taken(TRIALS_OF.format(name, 12, 45, 7, 31))[1]
+    assert "4 comparisons" in sentence and f"columns not used: {name!r}" in sentence
+
+
+def test_counts_are_numbers_and_those_of_zero_are_told():
+    with refused(DataError, "'count'", "no numbers"):
+        taken(TRIALS_OF.format("count", "yes", "no", "yes", "no"))
+    sides = TRIALS_OF.format("n", 3, 0, 2, 5)
+    sentence = taken("\n".join(row.partition(",")[2] for row in sides.splitlines()))[1]
+    assert "10 comparisons" in sentence and "1 row with a count of 0" in sentence
+
+
+@pytest.mark.parametrize("row", ["j1,tea,rum,rum,4", "j2,tea,ale,ale,4"])
+def test_counts_of_both_answers_of_a_respondent_are_counts(row):
+    sentence = taken(TRIALS_OF.format("n", 3, 8, 2, 5) + row)[1]
+    assert "22 comparisons" in sentence and "counts in 'n'" in sentence
+
+
+# Rankings beside other columns, and ballots of one option -------------------------------------------
+
+
+@pytest.mark.parametrize("place", [1, 3, 5])
+def test_a_mark_beside_complete_rankings_is_no_option(place):
+    ranks = ["1234", "2134", "1324", "1243", "2143", "3124", "1234", "4123"]
+    rows = [[*"abcd"], *map(list, ranks)]
+    marks = ["owner", *"01001001"]
+    for row, mark in zip(rows, marks, strict=True):
+        row.insert(place - 1, mark)
+    data, sentence = taken("\n".join(map(",".join, rows)))
+    assert data.labels == tuple("abcd") and "8 rankings of 4 options" in sentence
+    assert data.people is not None and "owner" in data.people
+
+
+def test_ballots_are_counted_not_rows():
+    rows = ["a,b,c,10", "b,a,,8", "a,,,50", "c,b,a,5", ",,,2"]
+    source = Source("x.csv", "\n".join(["1st choice,2nd choice,3rd choice,Count", *rows]).encode())
+    sentence = recognise.read_data(source)[1]
+    for fact in ("23 rankings of 3", "8 incomplete", "52 rankings without", "50 with a single"):
+        assert fact in sentence
+    assert "unranked='worse'" in sentence
+    sentence = recognise.read_data(source, unranked="worse")[1]
+    assert "73 rankings of 3" in sentence and "2 rankings without an answer" in sentence
+
+
+# Numbers with a mark of thousands --------------------------------------------------------------------
+
+FEES = "id;task;alt;fee;choice\n1;1;1;{0};1\n1;1;2;{1};0\n1;2;1;{2};0\n1;2;2;{1};1\n2;1;1;{0};1\n"
+FEES += "2;1;2;{2};0\n2;2;1;{1};1\n2;2;2;{2};0\n"
+
+
+@pytest.mark.parametrize(
+    ("separator", "fees", "levels"),
+    [
+        (";", ("500", "1.000", "2.500"), ("500", "1000", "2500")),
+        ("\t", ("500", "1,000", "2,505"), ("500", "1000", "2505")),
+        (",", ("500", "1.000", "2.500"), ("500", "1000", "2500")),
+        (";", ("1.255", "2.375", "500"), ("1.255", "2.375", "500")),
+        (";", ("0,500", "1,000", "2,500"), ("0.5", "1", "2.5")),
+    ],
+)
+def test_thousands_beside_hundreds_are_no_decimals(separator, fees, levels):
+    data, sentence = taken(FEES.format(*fees).replace(";", separator))
+    assert data.levels["fee"] == levels and "read as" not in sentence
+
+
+def test_numbers_that_may_be_thousands_are_told():
+    data, sentence = taken(FEES.format("50", "1.000", "2.500"))
+    assert data.levels["fee"] == ("1", "2.5", "50")
+    assert "'1.000' in column 'fee' read as 1" in sentence
+
+
+# Codes of missing answers among numbers ---------------------------------------------------------------
+
+CODED = {
+    "similarity": "id,object1,object2,similarity\n1,a,b,7\n1,a,c,1\n1,b,c,2\n2,a,b,{0}\n2,a,c,2\n",
+    "price": "id,task,alt,price,choice\n1,1,1,10,1\n1,1,2,20,0\n1,2,1,{0},0\n1,2,2,10,1\n"
+    "2,1,1,20,0\n2,1,2,10,1\n2,2,1,10,1\n2,2,2,20,0\n",
+    "home_goals": "home,away,home_goals,away_goals\na,b,2,1\nb,c,0,2\nc,a,{0},{0}\na,c,3,1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [("similarity", 999), ("similarity", -9), ("price", -99), ("price", 999), ("home_goals", -1)],
+)
+def test_codes_of_missing_answers_are_asked_about(column, code):
+    source = Source("x.csv", CODED[column].format(code).encode())
+    with refused(DataError, repr(column), str(code), "where="):
+        recognise.read_data(source)
+    left_out = recognise.read_data(source, where=f"{column!r} != {str(code)!r}")[1]
+    assert "rows kept" in left_out
+    if column != "home_goals":  # both columns are named one after the other
+        assert "rows kept" in recognise.read_data(source, where=f"{column!r} >= -99")[1]
+
+
+@pytest.mark.parametrize(
+    ("column", "number"), [("similarity", 9), ("price", 99), ("price", -1), ("home_goals", 99)]
+)
+def test_numbers_that_may_be_numbers_are_not_asked_about(column, number):
+    text = CODED[column].format(number)
+    if column == "price" and number == 99:  # a level as frequent as others
+        text = text.replace(",20,0", ",99,0", 1)
+    if column == "price" and number == -1:  # effects
+        text = text.replace("10,", "1,").replace("20,", "0,")
+    if column == "home_goals":  # points
+        text = (
+            text.replace("b,2,1", "b,78,81").replace("c,3,1", "c,90,88").replace("c,0,2", "c,70,72")
+        )
+    assert taken(text)

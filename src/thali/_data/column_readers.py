@@ -91,7 +91,7 @@ Cells = tuple[np.ndarray, np.ndarray, np.ndarray]  # winners, losers, counts
 _NOTES: ContextVar[list[Message] | None] = ContextVar("_NOTES", default=None)
 # a place, such as 2, B, alt.1, Profile A or candA
 _PLACE = re.compile(
-    r"(|\D*[\s._:#-]|\D*[^\W\d_])(?:(\d{1,2})|(?<![^\W_])([A-Za-z])|(?<=[a-z])([A-Z]))"
+    r"(?!-\d)(|\D*[\s._:#-]|\D*[^\W\d_])(?:(\d{1,2})|(?<![^\W_])([A-Za-z])|(?<=[a-z])([A-Z]))"
 )
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _THOUSANDS_KEY = "thali_thousands"  # among the attributes of a frame

@@ -32,6 +32,8 @@ def list_name_words(name: str) -> list[str]:
 def simplify_name(name: str) -> str:
     """Return a column name in lower case, without accents, blanks and punctuation.
 
+    The sign of a negative number stays; seconds are no plural.
+
     Examples
     --------
     >>> simplify_name("Choice ID"), simplify_name("model_a"), simplify_name("Élève")
@@ -42,7 +44,8 @@ def simplify_name(name: str) -> str:
         name = unicodedata.normalize(
             "NFC", _ACCENTED.sub(r"\1", unicodedata.normalize("NFD", name))
         )
-    return re.sub(r"[\s._()\[\]/%#-]+", "", name)
+    name = re.sub(r"(?<=time)[\s._(\[-]+s[)\]]?$", "", name)
+    return re.sub(r"(?!^-\d)[\s._()\[\]/%#-]+", "", name)
 
 
 def column_names(frame: "pd.DataFrame") -> list[str]:

@@ -2,15 +2,17 @@
 
 import unicodedata
 from collections.abc import Collection, Sequence
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._inference.user_warnings import warn
 from thali._labels import choose_number, format_label, format_plural, shorten, simplify_number
-from thali.errors import DataError, DataWarning, InPython, Message
+from thali.errors import DataError, DataWarning, InPython, Message, Setting
 
 from .column_roles import LOSSES, TASK, TIES, column_names, map_plain_names, simplify_name
+from .number_checks import are_integers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -213,6 +215,42 @@ def find_repeated_tasks(
         f" time in row {frame.index[is_repeated.argmax()]}{remainder}; all rows are used, so remove"
         " any that were entered by mistake."
     )
+
+
+_CODES = (-1, -9, -99, -999, 99, 999, 9999)
+_FAR = 5  # times the range of the other numbers
+
+
+def refuse_missing_codes(columns: "pd.DataFrame", measures: str) -> None:
+    """Raise DataError if a number such as -9 or 999, unlike all others, may mean no answer.
+
+    `measures` are "levels", which are about equally frequent, "scores" or "similarities".
+    """
+    cells: Any
+    for (name, cells), code in product(columns.items(), _CODES):
+        if cells.dtype.kind not in "iuf" or not (is_code := cells == code).any():
+            continue
+        counts = cells[~is_code].value_counts()
+        if len(counts) < 2 or (measures == "levels" and is_code.sum() >= counts.min()):
+            continue
+        numbers = counts.index.to_numpy(float)
+        low, high = numbers.min(), numbers.max()
+        if code > 0:
+            is_unlike = code - high > _FAR * (high - low)
+        elif code < -1:
+            is_unlike = low >= 0
+        else:
+            is_unlike = low > -(measures == "scores") and are_integers(numbers)
+        if is_unlike:
+            raise DataError(
+                f"Column {name!r} contains {code} in row {columns.index[is_code.argmax()]}, but"
+                f" otherwise {low:g} to {high:g}. If it codes a missing answer, leave these rows"
+                " out with ",
+                Setting("where", f"{name!r} != {str(code)!r}"),
+                "; if it is a number like the others, keep them with ",
+                Setting("where", f"{name!r} >= {min(code, low):g}"),
+                ".",
+            )
 
 
 def list_unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:

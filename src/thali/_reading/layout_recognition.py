@@ -8,6 +8,7 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from thali._data.base_classes import copy_with_fields
@@ -18,8 +19,12 @@ from thali._data.choice_marks import (
     list_differing_traits,
 )
 from thali._data.choices.best_worst_tables import find_column_series
-from thali._data.column_guesses import find_divided_columns, list_respondent_candidates
-from thali._data.column_readers import check_columns, get_column
+from thali._data.column_guesses import (
+    ColumnsRead,
+    find_divided_columns,
+    list_respondent_candidates,
+)
+from thali._data.column_readers import check_columns, classify_yes_no, get_column, is_row_number
 from thali._data.column_roles import (
     CHOSEN,
     COUNT,
@@ -27,8 +32,11 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESPONDENT_OF_TASKS,
     TARGET,
+    TASK,
     TASK_OF_RESPONDENT,
+    TRIAL,
     WEIGHTS,
+    column_names,
     has_numbers,
     map_plain_names,
     refuse_ambiguous,
@@ -381,6 +389,9 @@ def recognise(
             refuse_ambiguous(table.frame, list(options.values()))
         if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
             _refuse_body_weights(table, roles.counts)
+        is_guessed = options.get(COUNT.name) is None and not asks  # the head of a large file
+        if roles is not None and len(roles.counts) == 1 and is_guessed:
+            _refuse_doubtful_counts(table.frame, *roles.counts, roles)
         _refuse_foreign_arguments(shapes, reading, options)
         if roles is not None and reading.kind == PAIRS:
             _refuse_single_options(table, roles.options)
@@ -472,6 +483,51 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
                 Setting("without", [name]),
                 ".",
             )
+
+
+def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) -> None:
+    """Raise DataError for a column called count that contains no numbers, or measures answers."""
+    cells = get_column(frame, name)
+    if simplify_name(name) not in COUNT.synonyms:
+        return
+    if is_row_number(cells):
+        doubt = "numbers the rows"
+    elif cells.dtype.kind not in "iuf" and not classify_yes_no(cells)[1].any():
+        doubt = "contains no numbers"
+    elif (
+        simplify_name(name) not in WEIGHTS
+        and cells.ne(1).to_numpy().any()
+        and _are_answers(frame, roles)
+    ):
+        doubt = f"may not count answers, because each row is one answer of {roles.who!r}"
+    else:
+        return
+    raise DataError(
+        f"Column {name!r} {doubt}. If it counts answers, name it with ",
+        Argument(COUNT.name),
+        "; otherwise drop it with ",
+        Setting("without", [name]),
+        ".",
+    )
+
+
+def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:
+    """Return whether each row is one answer of a respondent, to a set of options or in a trial."""
+    if roles.who is None:
+        return False
+    name_by_simplified = map_plain_names(column_names(frame))
+    keys = [
+        frame[[roles.who, name]]
+        for role in (TASK, TRIAL)
+        for name in role.find_possible_columns(name_by_simplified, roles.all)
+        if get_column(frame, name).nunique() > 1
+    ]
+    if len(roles.options) < 3 or roles.outcome:  # otherwise cells are answers
+        options = pd.DataFrame(np.sort(frame[[*roles.options]].astype(str)), frame.index)
+        keys.append(options.assign(who=frame[roles.who]))
+    else:
+        keys.append(frame[[roles.who]])
+    return any(not key.duplicated().any() for key in keys)
 
 
 _BODY_WEIGHTS = (30, 250)  # in kilograms or pounds

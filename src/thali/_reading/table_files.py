@@ -899,6 +899,16 @@ def build_raw_table(
     distinct_by_column = [dict.fromkeys(column) for column in columns]
     if has_names:
         _refuse_numeric_header(header, distinct_by_column)
+    columns = [*columns]
+    note = cells.note
+    for k, distinct_cells in enumerate(distinct_by_column):
+        mark, example = _find_thousands(distinct_cells.keys() - MISSING, cells.decimal_comma)
+        if mark:
+            columns[k] = [text.replace(mark, "") for text in columns[k]]
+            distinct_by_column[k] = dict.fromkeys(columns[k])
+        elif example:
+            number = f"{_parse_float(example):g}"
+            note = join_notes(note, f"{example!r} in column {header[k]!r} read as {number}")
     text_columns = {**_find_text_columns(header, distinct_by_column), **(texts or {})}
     typed_columns = {
         name: _convert_column(column, distinct_cells, cells.decimal_comma, text_columns.get(name))
@@ -921,11 +931,34 @@ def build_raw_table(
         frame,
         file,
         has_names,
-        cells.note,
+        note,
         cells.is_triangle,
         decimal_comma=cells.decimal_comma,
         questions=dict(zip(header, cells.questions, strict=False)),
     )
+
+
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")
+_HUNDREDS = re.compile(r"[+-]?[1-9]\d\d")
+
+
+def _find_thousands(texts: set[str], decimal_comma: bool) -> tuple[str, str]:
+    """Return the mark of thousands, and an example of numbers that may have one; else ""."""
+    # decimals that end in 0 beside whole numbers are unusual
+    thousands = {text for text in texts if _THOUSANDS.fullmatch(text)}
+    marks = {text[-4] for text in thousands}
+    others = texts - thousands
+    if (
+        len(marks) != 1
+        or not (decimal_comma or marks == {"."})
+        or not any(text.endswith("0") for text in thousands)
+        or not others
+        or not all(map(INTEGER.fullmatch, others))
+    ):
+        return "", ""
+    if all(map(_HUNDREDS.fullmatch, others)):
+        return marks.pop(), ""
+    return "", min(thousands)
 
 
 def _refuse_numeric_header(header: list[str], columns: list[dict[str, None]]) -> None:

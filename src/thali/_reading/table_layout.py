@@ -9,9 +9,15 @@ from thali._data.choice_marks import is_response_time
 from thali._data.column_guesses import ColumnsRead, Lack, list_respondent_candidates
 from thali._data.column_readers import collect_notes, get_column, is_row_number
 from thali._data.column_roles import Role
+from thali._data.kinds import PAIRS, SIMILARITIES
 from thali._data.respondent_table import list_differing_columns
-from thali._data.suspicious_data import find_repeated_tasks, find_speeders, warn_each
-from thali._labels import shorten
+from thali._data.suspicious_data import (
+    find_repeated_tasks,
+    find_speeders,
+    refuse_missing_codes,
+    warn_each,
+)
+from thali._labels import format_plural, shorten
 from thali.errors import (
     PYTHON,
     Argument,
@@ -65,6 +71,7 @@ class Reading:
         with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
             warn_about_practice(self.table, data)
+            self._check_codes(self.table, data)
             roles = self.roles
             if roles is not None and roles.who is not None and roles.answer is None:
                 warn_each(find_repeated_tasks(self.table.frame, roles.who, roles.all))
@@ -75,6 +82,20 @@ class Reading:
         if self.table.note:
             sentence += f"; {self.table.note}"
         return data, sentence
+
+    def _check_codes(self, table: RawTable, data: Frozen) -> None:
+        """Raise DataError if numbers that are read contain a code of a missing answer."""
+        measures, names = "similarities", []
+        if (scheme := getattr(data, "scheme", None)) is not None:
+            measures = "levels"
+            names = [name for name in table.names if any(part in name for part in scheme.names)]
+        elif self.roles is not None and self.kind == SIMILARITIES:
+            names = [*self.roles.outcome]
+        elif self.roles is not None and self.kind == PAIRS and len(self.roles.outcome) == 2:
+            measures = "scores"
+            names = [*self.roles.outcome]
+        names = [name for name in names if name not in table.filter_columns]
+        refuse_missing_codes(table.frame.loc[:, names], measures)
 
     def _describe_other_columns(self, table: RawTable, data: Frozen) -> Iterator[str | Message]:
         """Yield clauses on columns of respondents, unused ones and possible respondents."""
@@ -107,6 +128,10 @@ class Reading:
         ]
         if unused_columns:
             yield f"; columns not used: {shorten(unused_columns)}"
+        if self.roles is not None and len(self.roles.counts) == 1:
+            n_zeros = int((get_column(table.frame, *self.roles.counts) == 0).sum())
+            if n_zeros:
+                yield f"; {format_plural(n_zeros, 'row')} with a count of 0"
         yield from self._describe_speeders(table, scheme)
         if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
             if possible_names := list_respondent_candidates(

@@ -17,7 +17,7 @@ from thali._labels import (
     shorten,
     simplify_number,
 )
-from thali.errors import Argument, Clause, DataError, Setting
+from thali.errors import Argument, Clause, DataError, Message, Setting
 
 from ..column_readers import (
     add_note,
@@ -28,6 +28,7 @@ from ..column_readers import (
     get_column,
     is_row_number,
     list_texts,
+    note_omission,
     number_labelled_sets,
     read_counts,
 )
@@ -533,6 +534,13 @@ def find_rank_block(
     if len(columns) < 3 or not len(frame):
         return [], []
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
+    is_mark = ((ranks == 0) | (ranks == 1)).all(axis=0) & ranks.any(axis=0)
+    if is_mark.any():  # of a trait of the respondents, if the others are complete rankings
+        names = [name for name, mark in zip(columns, is_mark, strict=True) if not mark]
+        block, others = find_rank_block(frame, names, accepts_empty)
+        cells = np.sort(_parse_ranks(frame[block]).to_numpy(float))
+        if block and (cells == np.arange(1, len(block) + 1)).all(axis=1).mean() > _MOST_ROWS:
+            return block, others
     for width in range(len(columns), 2, -1):
         for start in range(len(columns) - width + 1):
             rank_block = ranks[:, start : start + width]
@@ -553,6 +561,7 @@ def find_rank_block(
     return [], []
 
 
+_MOST_ROWS = 0.9  # share of complete rankings beside a column of marks
 _MISSING_CODES = (99, 9, 999, 98, 88, -1, -9, -99)
 
 
@@ -1018,15 +1027,31 @@ def _encode_rankings(
     return all_labels, orders_by_index
 
 
-def count_empty(rankings: Rankings, unranked: str) -> int:
-    """Count the rankings that order no two options."""
+def mark_empty(rankings: Rankings, unranked: str) -> np.ndarray:
+    """Return whether each ranking orders no two options."""
     min_ranked = 0
     if unranked == WORSE:  # fewer options are before the others
         min_ranked = len(rankings.labels)
-    return sum(
+    are_empty = [
         not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= min_ranked)
         for _, ranks in rankings.orders
-    )
+    ]
+    return np.array(are_empty, bool)
+
+
+def note_empty(rankings: Rankings, unranked: str) -> None:
+    """Note the rankings that order no two options, and that those of one option can be used."""
+    is_empty = mark_empty(rankings, unranked)
+    note_omission(simplify_number(rankings.count[is_empty].sum()), noun="ranking")
+    is_single = [len(ranks) == 1 for _, ranks in rankings.orders]
+    n_single = simplify_number(rankings.count[is_empty & is_single].sum())
+    if n_single:
+        add_note(
+            Message(
+                f"of these, {n_single:,} with a single option, which ranks above all others with ",
+                Setting("unranked", WORSE),
+            )
+        )
 
 
 def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
@@ -1091,9 +1116,11 @@ def _check_memory(rankings: Rankings, unranked: str) -> None:
 def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str) -> str:
     """Return a sentence on number, layout and unranked options of the rankings read."""
     description = describe_layout(columns) + describe_columns(columns.count, columns.respondent)
-    n_rankings = format_plural(simplify_number(rankings.count.sum()), "ranking")
+    counts = rankings.count * ~mark_empty(rankings, unranked)
+    n_rankings = format_plural(simplify_number(counts.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
-    if n_incomplete := sum(len(order) < len(rankings.labels) for order, _ in rankings.orders):
+    is_incomplete = [len(order) < len(rankings.labels) for order, _ in rankings.orders]
+    if n_incomplete := simplify_number(counts[is_incomplete].sum()):
         treatment_text = "were not offered"
         if unranked == WORSE:
             treatment_text = "were offered and rank below all others"
@@ -1101,8 +1128,6 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
             f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
             f" {treatment_text}"
         )
-    if n_tied := rankings.count[
-        [len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]
-    ].sum():
+    if n_tied := counts[[len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]].sum():
         description += f"; {format_plural(simplify_number(n_tied), 'ranking')} with ties"
     return description

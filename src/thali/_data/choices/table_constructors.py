@@ -11,7 +11,7 @@ from thali._labels import format_plural, shorten
 from thali.errors import DataError
 
 from ..base_classes import build_from_fields
-from ..column_readers import add_note, convert_frame, note_omission
+from ..column_readers import add_note, convert_frame
 from ..suspicious_data import find_similar_labels, find_total_labels, warn_each
 from .best_worst_tables import (
     find_best_columns,
@@ -26,8 +26,8 @@ from .rankings import (
     SHAPES,
     WORSE,
     convert_rankings,
-    count_empty,
     describe_rankings,
+    note_empty,
     read_ranking_frame,
     read_ranking_list,
     require_ranking_columns,
@@ -197,7 +197,7 @@ def read_rankings(
         return build_from_fields(cls, *build_choice_fields(occasions)), ""
     columns = require_ranking_columns(rankings, layout, named_columns, unranked)
     table_rankings = read_ranking_frame(rankings, columns, labels, weights, unranked)
-    note_omission(count_empty(table_rankings, unranked), noun="ranking")
+    note_empty(table_rankings, unranked)
     data = build_from_fields(cls, *build_choice_fields(convert_rankings(table_rankings, unranked)))
     return data, describe_rankings(table_rankings, columns, unranked)
 

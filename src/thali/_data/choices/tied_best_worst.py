@@ -21,7 +21,7 @@ from .rankings import (
     LONG,
     RankingColumns,
     convert_rankings,
-    count_empty,
+    mark_empty,
     read_ranking_frame,
 )
 
@@ -63,7 +63,7 @@ def read_tied_answers(
     add_note(f"read as rankings, because {format_plural(n_tied, 'answer')} {verb} ties")
     if ranks.shape[1] > N_TRICOT:
         add_note("options between the best and the worst count as tied")
-    note_omission(count_empty(rankings, ABSENT), ["ties of all options"])
+    note_omission(int(mark_empty(rankings, ABSENT).sum()), ["ties of all options"])
     return convert_rankings(rankings, ABSENT)
 
 

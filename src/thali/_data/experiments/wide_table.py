@@ -56,6 +56,8 @@ _PLACED = re.compile(
     rf"(?:alternative|alt|concept|{'|'.join(sorted(PLACE_WORDS))})[ _.-]([A-Za-z]|\d+)[ _.-](.+)",
     re.I,
 )
+_NO_ALTERNATIVE = re.compile(r"0|-\d+|9+")
+_SIGNS = {"-1", "1"}
 _NUMBERS = tuple(str(k) for k in range(1, 100))
 _FIRST_ROWS = 1_000  # rows that show whether cells may be names of alternatives
 LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
@@ -238,9 +240,10 @@ def _find_tasks_of_answer(
         labels = tuple(dict.fromkeys(name for group in column_groups.values() for name in group))
         if column_groups:
             groupings.append(Grouping(column_groups, labels, name_splits, is_separated))
-    # a code 0 may be one of the alternatives, else no choice
+    # codes such as 0 and -9 may be alternatives, else no choice
+    alternative_texts = {text for text in chosen_texts if not _NO_ALTERNATIVE.fullmatch(text)}
     groupings = _select_fitting(groupings, listed_names, chosen_texts) or _select_fitting(
-        groupings, listed_names, chosen_texts - {"0"}
+        groupings, listed_names, alternative_texts
     )
     if not groupings:
         return None
@@ -500,7 +503,10 @@ def _fit_choices(
         or simplified_labels <= labels
         or has_other_word
         or (named_labels <= {*_NUMBERS} and _are_numbered(alternative_labels))
-        or (chosen_texts in (numbers, numbers_from_zero) and len(labels) + len(column_groups) > 3)
+        or (
+            chosen_texts in (numbers, numbers_from_zero, _SIGNS)
+            and len(labels) + len(column_groups) > 3
+        )
     )
     return are_chosen or bool(
         match_places(choices, alternative_labels)
@@ -784,11 +790,10 @@ def _read_chosen_labels(
     chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
     codes = {*chosen_labels} - {none_label}
     if not codes <= {*alternatives}:
-        first_code = 1
-        if "0" in codes:
-            _check_zero(frame, columns, codes)
-            first_code = 0
-        index_by_code = {str(first_code + k): k for k in range(len(numbered_labels))}
+        code_texts = [*_NUMBERS]
+        if codes & {"0", "-1"}:
+            code_texts = _list_unusual_codes(frame, columns, codes)
+        index_by_code = dict(zip(code_texts, range(len(numbered_labels)), strict=False))
         if codes <= {*index_by_code}:
             label_indices = np.array([index_by_code.get(text, -1) for text in chosen_labels])
             numbered_labels[: len(alternatives)] = _order_alternatives(
@@ -796,30 +801,35 @@ def _read_chosen_labels(
             )
             numbered_labels.append(str(none_label))  # index -1
             chosen_labels = [numbered_labels[k] for k in label_indices]
-    for row_label, text in zip(frame.index, chosen_labels, strict=True):
-        if text not in alternatives and text != none_label:
-            raise _build_unknown_choice_error(columns, text, row_label)
+        else:
+            wrong_codes = codes.difference(alternatives, index_by_code) or codes - {*alternatives}
+            row = int(np.isin(chosen_labels, [*wrong_codes]).argmax())
+            raise _build_unknown_choice_error(columns, chosen_labels[row], frame.index[row])
     return np.array(chosen_labels, object), none_label
 
 
-def _check_zero(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> None:
-    """Raise DataError unless the numbers of chosen alternatives clearly count from 0."""
+def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> list[str]:
+    """Return the codes of the alternatives from 0, or -1 and 1; raise DataError if unclear."""
     n_alternatives = len(columns.alternatives)
-    codes_from_zero = {"0", *_NUMBERS[: n_alternatives - 1]}
-    if codes <= codes_from_zero and columns.is_listed:
-        return
-    if codes == codes_from_zero and n_alternatives > 2:
+    unusual_codes = ["0", *_NUMBERS]
+    if codes == _SIGNS and n_alternatives == 2:
+        unusual_codes = sorted(_SIGNS)
+    possible_codes = {*unusual_codes[:n_alternatives]}
+    if codes <= possible_codes and columns.is_listed:
+        return unusual_codes
+    if codes == possible_codes and n_alternatives > 2:
         add_note(f"{columns.chosen!r} numbers the alternatives from 0")
-        return
-    row = list_texts(frame, columns.chosen).index("0")
+        return unusual_codes
+    first_code = min(codes & {"0", "-1"})
+    row = list_texts(frame, columns.chosen).index(first_code)
     order_advice: list[Any] = []
-    if codes <= codes_from_zero:
+    if codes <= possible_codes:
         order_advice = [
             "; if it is the first alternative, list the alternatives in the order of the numbers"
             " with ",
             Argument("alternatives"),
         ]
-    raise _build_unknown_choice_error(columns, "0", frame.index[row], *order_advice)
+    raise _build_unknown_choice_error(columns, first_code, frame.index[row], *order_advice)
 
 
 def _build_unknown_choice_error(

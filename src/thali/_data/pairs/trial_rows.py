@@ -36,6 +36,7 @@ from ..column_roles import (
     LOCAL_SIDES,
     MORE_SIDES,
     ODD,
+    PLACES,
     RESPONDENT,
     RESULT,
     SHORT_GOALS,
@@ -289,6 +290,9 @@ def _map_sides(
     answer_texts = [text for text in texts if text and text not in tie_texts]
     if not answer_texts:
         return None
+    # -1 may be the left
+    if "-1" in texts and not (is_game or _list_own_words(option_columns)[0].isdisjoint(PLACES)):
+        return None
     outcome_by_word = _map_name_words(option_columns)
     winners = list(filter(None, map(_MARGIN.fullmatch, answer_texts)))
     if len(winners) == len(answer_texts):
@@ -296,10 +300,7 @@ def _map_sides(
         outcomes = {m[0]: outcome_by_initial.get(m[1].casefold(), TIE) for m in winners}
         if {*outcomes.values()} == {FIRST, SECOND}:
             return outcomes | dict.fromkeys(tie_texts, TIE)
-    # simplified, -1 is 1
-    if "-1" in answer_texts or not all(
-        simplify_name(text) in outcome_by_word for text in answer_texts
-    ):
+    if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
         if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
             return outcome_by_number | dict.fromkeys(tie_texts, TIE)
         outcome_by_word = _map_side_words(option_columns, is_game)
@@ -417,7 +418,8 @@ def _build_unreadable_error(
             Argument("chosen"),
             ".",
         )
-    if (answer_texts := texts - {""}) <= {"0", "1"} or answer_texts <= {"0", "1", "2"}:
+    answer_texts = texts - {""}
+    if answer_texts <= {"0", "1", "2"} or answer_texts <= {"-1", "0", "1"}:
         answer_list = list_names(sorted(answer_texts))
         return DataError(
             f"Column {chosen_column!r} contains {answer_list}, which do not show which side was"
