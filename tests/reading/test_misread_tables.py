@@ -587,6 +587,37 @@ def test_the_best_of_three_options_is_not_asked_about(stem):
     assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)
 
 
+# The rejected one of two options ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"), [("BBA", "side"), (["imgB", "imgB", "imgA"], "side"), ("yzz", "label")]
+)
+@pytest.mark.parametrize(
+    "name",
+    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked".split(),
+)
+def test_the_one_that_lost_is_not_counted_as_the_winner(name, cells, code):
+    columns = {"imgA": list("xxz"), "imgB": list("yzy"), name: list(cells), "judge": [1, 1, 2]}
+    frame = pd.DataFrame(columns)
+    for named in ({}, {"rejected": name}):
+        data = th.read(frame, **named)
+        assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 2, "y": 1, "z": 0}
+        assert f"rejected {code} in {name!r}" in data.read_as
+    data = th.read(frame.rename(columns={name: "outcome"}))
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 0, "y": 1, "z": 2}
+
+
+def test_the_rejected_of_other_tables_is_no_choice():
+    rows = "1,1,10,s,20,m,1/1,2,20,m,30,s,2/2,1,30,s,10,m,2/2,2,10,m,20,s,1".replace("/", "\n")
+    with pytest.raises(DataError, match="lacks a column with the chosen"):
+        taken(f"id,task,price_1,size_1,price_2,size_2,least_preferred\n{rows}\n")
+    with pytest.raises(DataError, match="'left' or 'right' was chosen"):
+        taken("target,left,right,less_similar\na,b,c,left\na,c,d,right\nb,c,d,left\n")
+    data = th.read(pd.DataFrame({"winner": ["a", "a"], "loser": ["b", "c"]}), rejected="loser")
+    assert data.counts.sum(1).tolist() == [2, 0, 0]
+
+
 # Picks from menus ----------------------------------------------------------------------------------
 
 

@@ -38,6 +38,7 @@ from ..column_roles import (
     find_no_answers,
     has_numbers,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from ..respondent_table import is_constant_within
@@ -211,7 +212,8 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
             ):
                 label_columns.append(name)
     verdict_columns = CHOSEN_OF_TWO.find_possible_columns(map_plain_names(names))
-    return [*label_columns, *filter(mentions_choice, names), *verdict_columns]
+    answer_columns = [*label_columns, *filter(mentions_choice, names), *verdict_columns]
+    return [name for name in answer_columns if not mentions_rejection(name)]
 
 
 def _find_tasks_of_answer(

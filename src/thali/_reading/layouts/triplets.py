@@ -175,9 +175,11 @@ def _find_anchored_columns(
     anchor = named_columns.get("anchor")
     answer_column = named_columns.get("chosen") or NEARER.find_column(map_plain_names(table.names))
     try:
-        first, second, verdict, who, count, _ = find_trial_columns(
+        first, second, verdict, who, count, _, rejects = find_trial_columns(
             table.frame.iloc[:_CHECKED_ROWS], named_columns | {"chosen": answer_column}, game=False
         )
+        if rejects:
+            return None
         columns = TripletColumns((first, second), count=count, who=who, nearer=verdict[0])
     except DataError:
         pairs = list_readings(table.names)
