@@ -582,6 +582,28 @@ def test_a_new_word_for_the_chosen_of_three_things_is_asked_about():
     assert isinstance(recognise.read_data(source, chosen="Fremdling")[0], th.Choices)
 
 
+@pytest.mark.parametrize("answer", ["most_different", "intruder", "doesnt_belong", "Least similar"])
+@pytest.mark.parametrize(("stem", "marks"), [("item", "123"), ("", "ABC"), ("option_", "abc")])
+def test_a_name_of_the_answer_says_that_the_odd_one_was_chosen(answer, stem, marks):
+    data = taken(three(stem, answer, marks=marks))[0]
+    assert data == taken(three("image", "odd"))[0] and isinstance(data, th.Triplets)
+    source = Source("x.csv", three(stem, answer, marks=marks).encode())
+    assert isinstance(recognise.read_data(source, chosen=answer)[0], th.Choices)
+
+
+def test_rows_of_options_and_answers_are_no_card_sorts():
+    text = three("", "guess", marks="ABC")
+    with refused(DataError, "'A', 'B' and 'C'", "give its name with `odd`"):
+        taken(text)
+    assert recognise.read_data(Source("x.csv", text.encode()), odd="guess")[0].n_answers == 4
+    sets = ["tea | rum | gin,gin,rum", "ale | gin | tea,tea,ale", "rum | ale | tea,rum,tea"]
+    rows = [f"{k},{sets[k % 3]},{sets[(k + 1) % 3]},{sets[(k * k) % 3]}" for k in range(6)]
+    for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom"):
+        header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
+        with pytest.raises(recognise.RecognitionError, match="known layout"):
+            taken("\n".join([header, *rows, ""]))
+
+
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
 def test_the_best_of_three_options_is_not_asked_about(stem):
     assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)
