@@ -640,6 +640,23 @@ def test_the_rejected_of_other_tables_is_no_choice():
     assert data.counts.sum(1).tolist() == [2, 0, 0]
 
 
+# All attributes of a series are used ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ["RES", "result", "winner"])
+@pytest.mark.parametrize("names", ["price_{0},size_{0}", "size{0},price{0}"])
+def test_no_attribute_is_read_as_the_options_beside_others(answer, names):
+    header = ",".join(["id,task", *(names.format(k) for k in (1, 2)), answer])
+    rows = "1,1,10,s,20,m,1/1,2,20,m,30,s,2/2,1,30,s,10,m,2/2,2,10,m,20,s,1".replace("/", "\n")
+    if names[0] == "s":
+        rows = re.sub(r"(\d0),(\w)", r"\2,\1", rows)
+    data = taken(f"{header}\n{rows}\n")[0]
+    assert sorted(data.attributes) == ["price", "size"] and data.n_tasks == 4
+    games = "A,B,3,5,1/A,C,4,2,2/B,C,1,1,1/D,A,3,2,2/E,B,1,2,1".replace("/", "\n")
+    data = taken(f"club_1,club_2,shots_1,shots_2,{answer}\n{games}\n")[0]
+    assert data.labels == ("A", "B", "C", "D", "E") and data.n_comparisons == 5
+
+
 # Picks from menus ----------------------------------------------------------------------------------
 
 

@@ -26,10 +26,12 @@ from ..column_roles import (
     AVAILABLE,
     CHOSEN,
     CHOSEN_OF_TWO,
+    GOALS,
     MORE_SIDES,
     NAME_SEPARATORS,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    RESULT,
     SIDES,
     STEMS,
     TASK_OF_RESPONDENT,
@@ -160,7 +162,11 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     ]
     are_sides = tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES)
     if are_sides and len(groups) > 1 and text_groups and not _names_options(frame, tasks):
-        if all(are_often_equal(frame, group) for group in text_groups):
+        has_scores = not {*map(simplify_name, tasks.attributes)}.isdisjoint(GOALS.synonyms)
+        if all(
+            are_often_equal(frame, group) or (not has_scores and _has_few_levels(frame, group))
+            for group in text_groups
+        ):
             return True
     if mentions_choice(tasks.chosen):
         if len(groups) == 1 and has_numbers(get_column(frame, tasks.chosen)):
@@ -168,6 +174,14 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     elif are_sides:
         return False
     return len(text_groups) < len(groups)
+
+
+def _has_few_levels(frame: "pd.DataFrame", group: tuple[str, ...]) -> bool:
+    """Return whether the columns of an attribute have fewer different cells than many options."""
+    return len({text for name in group for text in list_texts(frame, name)}) <= _MAX_LEVELS
+
+
+_MAX_LEVELS = 4  # of texts that are never equal in a row, but are levels of an attribute
 
 
 def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
@@ -211,7 +225,11 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
                 for cell in cells
             ):
                 label_columns.append(name)
-    verdict_columns = CHOSEN_OF_TWO.find_possible_columns(map_plain_names(names))
+    verdict_columns = [
+        name
+        for role in (CHOSEN_OF_TWO, RESULT)
+        for name in role.find_possible_columns(map_plain_names(names))
+    ]
     answer_columns = [*label_columns, *filter(mentions_choice, names), *verdict_columns]
     return [name for name in answer_columns if not mentions_rejection(name)]
 
