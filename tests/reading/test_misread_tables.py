@@ -657,6 +657,16 @@ def test_no_attribute_is_read_as_the_options_beside_others(answer, names):
     assert data.labels == ("A", "B", "C", "D", "E") and data.n_comparisons == 5
 
 
+@pytest.mark.parametrize("has_attributes", [True, False])
+def test_of_two_alternatives_none_is_the_worst(has_attributes):
+    frame = pd.DataFrame({"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "alt": list("tm") * 4})
+    if has_attributes:
+        frame = frame.assign(alt=[1, 2] * 4, price=[10, 20, 30, 10] * 2, size=list("smms") * 2)
+    data = th.read(frame.assign(choice=[1, -1, -1, 1, -1, 1, 1, -1]))
+    assert isinstance(data, th.ChoiceExperiment if has_attributes else th.Choices)
+    assert data == th.read(frame.assign(choice=[1, 0, 0, 1, 0, 1, 1, 0]))
+
+
 # Picks from menus ----------------------------------------------------------------------------------
 
 

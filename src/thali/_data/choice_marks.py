@@ -61,9 +61,11 @@ def read_set_marks(column: "pd.Series", set_numbers: np.ndarray) -> tuple[np.nda
     """Return which cells mean yes, and which neither yes nor no, from words or from the sets.
 
     Of two other codes, such as SPSS's 1 and 2, the one that is once in each set means yes. Sets of
-    two rows have both once, so they do not show it.
+    two rows have both once, so they do not show it. Of 1 and -1, the former means yes.
     """
     is_yes, is_wrong = classify_yes_no(column)
+    if {*map(format_label, column.unique())} == {"1", "-1"}:
+        return is_yes, np.zeros(len(is_yes), bool)
     codes = encode_cells(column)
     if not is_wrong.any() or codes.max() != 1 or set_numbers.max() < _MIN_SETS:
         return is_yes, is_wrong
