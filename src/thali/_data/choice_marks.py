@@ -192,9 +192,32 @@ def find_keys(
     other_key = known_key
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
+    elif respondent is None:
+        people = list_people(frame, known_key)
+        other_key = next(iter(people), known_key)
+        tasks = frame.drop_duplicates(known_key)
+        n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
+        if len(people) != 1 or n_tasks.max() > min(2 * n_tasks.min(), len(n_tasks)):
+            other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
+
+
+def list_people(frame: "pd.DataFrame", task: str) -> list[str]:
+    """List the columns that may contain respondents, with several adjacent tasks each."""
+    task_codes = encode_cells(get_column(frame, task))
+    is_first = ~get_column(frame, task).duplicated().to_numpy()
+    blocks = {*VERSION.find_possible_columns(map_plain_names(column_names(frame)))}
+    people: dict[bytes, str] = {}  # of several that divide the tasks equally, the first
+    for name in column_names(frame):
+        codes = encode_cells(get_column(frame, name))
+        codes_of_tasks = codes[is_first]
+        is_rising = np.count_nonzero(np.diff(codes_of_tasks)) == codes.max() >= 2
+        if name not in blocks and is_rising and np.bincount(codes_of_tasks).min() > 1:
+            if is_constant_within(codes, task_codes):
+                people.setdefault(codes_of_tasks.tobytes(), name)
+    return list(people.values())
 
 
 def order_keys(respondent: str, task: str) -> tuple[str | None, str]:

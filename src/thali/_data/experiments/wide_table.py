@@ -15,6 +15,7 @@ from thali.errors import Argument, DataError, Setting
 from ..choice_marks import (
     PLACE_WORDS,
     are_often_equal,
+    counts_up,
     mentions_choice,
     number_sets,
     order_keys,
@@ -300,6 +301,9 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     """Return the tasks with the respondents in the column that with their numbers is a key."""
     # Each respondent has several tasks. Of two columns called respondents, one may be a trait.
     respondent, task = tasks.respondent, tasks.task
+    if respondent is None and task is None:
+        respondent, task = _find_numbered_tasks(frame, names)
+        return tasks._replace(respondent=respondent, task=task)
     if task is None or 2 * get_column(frame, task).nunique() > len(frame):
         return tasks
     if respondent is not None:
@@ -318,6 +322,25 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
         return tasks
     new_respondent, task = order_keys(next(iter(numbers_by_name)), task)
     return tasks._replace(respondent=new_respondent or respondent, task=task)
+
+
+def _find_numbered_tasks(
+    frame: "pd.DataFrame", names: list[str]
+) -> tuple[str, str] | tuple[None, None]:
+    """Return a column of respondents and one that numbers the tasks of each from 1; else None."""
+    keys: dict[bytes, tuple[str, str]] = {}
+    for respondent in names:
+        codes = encode_cells(get_column(frame, respondent))
+        n_people = codes.max() + 1
+        if not 1 < np.count_nonzero(np.diff(codes)) + 1 == n_people <= len(frame) / 2:
+            continue  # the rows of each are adjacent
+        places = frame.groupby(codes).cumcount().to_numpy()
+        for task in names:
+            if counts_up(get_column(frame, task), places):
+                keys.setdefault(places.tobytes(), (respondent, task))
+    if len(keys) == 1:
+        return next(iter(keys.values()))
+    return None, None
 
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:

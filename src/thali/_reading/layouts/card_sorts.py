@@ -176,14 +176,14 @@ def _have_answers(cells: pd.DataFrame, texts: pd.DataFrame) -> bool:
     lists = texts.map(format_label)
     for name, shown in product(cells, lists):
         if all(map(operator.contains, lists[shown], lists[name])):
-            if (lists[shown] != lists[name]).all():
+            if lists[shown].ne(lists[name]).to_numpy().all():
                 return True
     options: list[str] = []
     for name in cells:
         if not any((cells[name] == cells[other]).any() for other in options):
             options.append(name)
     answers = [
-        cells[options].eq(cells[name], axis=0).any(axis=1).all()
+        cells[options].eq(cells[name], axis=0).to_numpy().any(axis=1).all()
         for name in cells
         if name not in options
     ]

@@ -14,6 +14,7 @@ from thali._data.choice_marks import (
     is_free_text,
     is_rank_name,
     list_marks,
+    list_people,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -103,6 +104,8 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
             data = ChoiceExperiment.from_frame(frame, **read_options)
         elif second_outcomes:
             _refuse_second_outcome(second_outcomes)
+        if data.scheme.respondent == data.scheme.task:
+            _note_respondent(list_people(table.frame, str(data.scheme.task))[:1])
         outcome_text = ""
         if options.get("outcome") is not None:
             outcome_text = f", ratings in {options['outcome']!r}"
@@ -122,6 +125,13 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
             *availability_columns,
         ),
     )
+
+
+def _note_respondent(names: list[str]) -> None:
+    """Note that a column of no other use may contain the respondents."""
+    for name in names:
+        text = f"no respondent column was recognised (perhaps {name!r}?); give its name with "
+        add_note(Message(text, Argument("respondent")))
 
 
 def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
@@ -430,12 +440,7 @@ def match_wide(
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
         if wide_columns.respondent is None and name is not None:
-            add_note(
-                Message(
-                    f"no respondent column was recognised (perhaps {name!r}?); give its name with ",
-                    Argument("respondent"),
-                )
-            )
+            _note_respondent([name])
         return data, f"{read_columns}: {_describe_experiment(data)}"
 
     return Reading(
