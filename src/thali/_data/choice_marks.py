@@ -1,5 +1,6 @@
 """Columns of a long table found by content: the choice, the sets of rows, the alternatives."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
@@ -280,19 +281,27 @@ def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | Non
 def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) -> list[str]:
     """List the traits that differ between blocks for the same number of a respondent.
 
-    The list is empty if the rows of a number are adjacent, as are those of one person.
+    The list is empty if the rows of a number are adjacent, as are those of one person. A block that
+    has a name, such as a country, is a trait itself.
     """
     codes = encode_cells(get_column(frame, respondent))
     if np.count_nonzero(np.diff(codes)) == codes.max():
         return []
     keys = (codes, encode_cells(get_column(frame, block)), number_sets(frame, [block, respondent]))
     codes_by_name = {name: encode_cells(get_column(frame, name)) for name in column_names(frame)}
-    return [
+    traits = [
         name
         for name, cells in codes_by_name.items()
         if name not in (block, respondent)
         and [is_constant_within(cells, key) for key in keys] == [False, False, True]
     ]
+    has_names = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
+    if not traits and has_names and simplify_name(block) not in VERSION.synonyms:
+        return [block]
+    return traits
+
+
+_DIGIT = re.compile(r"\d")
 
 
 # words in the names of columns that number the products of a set
