@@ -182,7 +182,7 @@ def _has_few_levels(frame: "pd.DataFrame", group: tuple[str, ...]) -> bool:
     return len({text for name in group for text in list_texts(frame, name)}) <= _MAX_LEVELS
 
 
-_MAX_LEVELS = 4  # of texts that are never equal in a row, but are levels of an attribute
+_MAX_LEVELS = 2  # of texts that are never equal in a row, but are no two options
 
 
 def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
@@ -394,6 +394,19 @@ def _find_respondent_columns(
     if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
         return set()
     respondent_codes = encode_cells(get_column(frame, respondent))
+    for grouping in groupings:
+        have_names = not _are_numbered(grouping.labels) and max(map(len, grouping.labels)) > 1
+        if have_names or respondent_codes.max() < _MIN_PEOPLE:
+            continue
+        groups = [{*group.values()} for group in grouping.columns_by_attribute.values()]
+        fixed_groups = [
+            names
+            for names in groups
+            if frame[list(names)].nunique().gt(1).any()
+            and (frame.groupby(respondent_codes)[list(names)].nunique() <= 1).all(axis=None)
+        ]
+        if 0 < len(fixed_groups) < len(groups):
+            return set().union(*fixed_groups)
     for grouping, joined in product(groupings, groupings):
         others = joined.columns - grouping.columns
         if joined.is_separated or not others:
@@ -410,6 +423,9 @@ def _find_respondent_columns(
         if are_constant == [True, False] and grouping.labels == joined.labels:
             return grouping.columns
     return set()
+
+
+_MIN_PEOPLE = 3  # respondents but one, in whom an attribute is not constant by chance
 
 
 def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Grouping:
@@ -513,8 +529,10 @@ def _varies_like_attribute(
 ) -> bool:
     """Return whether the only column of an attribute describes an alternative, no respondent."""
     cells = get_column(frame, name)
+    if label.isdigit():
+        return False
     if respondent is None or get_column(frame, respondent).is_unique:
-        return cells.nunique() > 1 and not label.isdigit()
+        return cells.nunique() > 1
     return bool((cells.groupby(get_column(frame, respondent)).nunique() > 1).any())
 
 

@@ -30,6 +30,7 @@ from thali._data.column_roles import (
     RESPONDENT_OF_TASKS,
     TASK_OF_RESPONDENT,
     VERSION,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -432,6 +433,8 @@ def match_wide(
             names = [name for name in data.scheme.names if name not in answers]
             data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
         read_columns = wide_columns.select_attributes(data.scheme.names)
+        if attributes is None:
+            _refuse_later_columns(table, read_columns)
         unread_columns = wide_columns.used - read_columns.used
         if unread_columns:
             names = [name for name in table.names if name in unread_columns]
@@ -451,6 +454,33 @@ def match_wide(
         convert,
         sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
+    )
+
+
+_MIN_RATINGS = 5  # different numbers, of which attributes have fewer
+
+
+def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError for numbers after the choice, before which all other attributes stand."""
+    names = table.names
+    groups = [[*group.values()] for group in columns.attributes.values()]
+    place = names.index(columns.chosen)
+    later = [group for group in groups if names.index(group[0]) > place]
+    later_columns = [name for group in later for name in group]
+    cells = table.frame[later_columns]
+    are_numbers = all(has_numbers(cells[name]) for name in later_columns)
+    if not 0 < len(later) < len(groups) or not are_numbers or names == sorted(names):
+        return
+    if cells.nunique().max() < _MIN_RATINGS:
+        return
+    raise DataError(
+        f"Columns {shorten(later_columns)} stand after the choice in {columns.chosen!r}, unlike the"
+        " other attributes, so they may be ratings of the alternatives, times or other answers. If"
+        " they are, drop them with ",
+        Setting("without", later_columns),
+        "; if they describe the products, list all attributes in ",
+        Argument("attributes"),
+        ".",
     )
 
 
