@@ -211,6 +211,18 @@ def test_tasks_that_are_numbered_anew_in_each_session():
     said(data.read_as, "'task' is numbered anew in each 'session'")
 
 
+def test_the_same_numbers_in_two_samples_are_asked_about():
+    tasks = draw_tasks(2)
+    frame = pd.concat([list_rows(tasks, 1, 0).assign(sample=name) for name in ("UK", "US")])
+    frame = frame.reset_index(drop=True).rename(columns={"id": "rid"})
+    with refused(DataError, "different respondents in each 'sample'", "`respondent='rid'`"):
+        th.read(frame)
+    people = frame["sample"] + frame["rid"].astype(str)
+    assert len(th.read(frame.assign(who=people), respondent="who").respondents) == 12
+    assert len(th.read(frame, respondent="rid").respondents) == 6
+    assert th.read(frame, respondent="rid").n_tasks == 2 * len(tasks)
+
+
 def test_households_are_found_beside_numbers_of_purchases():
     rows = [
         (person, k, *prices, ("heinz", "hunts")[chosen])

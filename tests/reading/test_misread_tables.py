@@ -582,9 +582,89 @@ def test_a_new_word_for_the_chosen_of_three_things_is_asked_about():
     assert isinstance(recognise.read_data(source, chosen="Fremdling")[0], th.Choices)
 
 
+@pytest.mark.parametrize("answer", ["most_different", "intruder", "doesnt_belong", "Least similar"])
+@pytest.mark.parametrize(("stem", "marks"), [("item", "123"), ("", "ABC"), ("option_", "abc")])
+def test_a_name_of_the_answer_says_that_the_odd_one_was_chosen(answer, stem, marks):
+    data = taken(three(stem, answer, marks=marks))[0]
+    assert data == taken(three("image", "odd"))[0] and isinstance(data, th.Triplets)
+    source = Source("x.csv", three(stem, answer, marks=marks).encode())
+    assert isinstance(recognise.read_data(source, chosen=answer)[0], th.Choices)
+
+
+def test_rows_of_options_and_answers_are_no_card_sorts():
+    text = three("", "guess", marks="ABC")
+    with refused(DataError, "'A', 'B' and 'C'", "give its name with `odd`"):
+        taken(text)
+    assert recognise.read_data(Source("x.csv", text.encode()), odd="guess")[0].n_answers == 4
+    sets = ["tea | rum | gin,gin,rum", "ale | gin | tea,tea,ale", "rum | ale | tea,rum,tea"]
+    rows = [f"{k},{sets[k % 3]},{sets[(k + 1) % 3]},{sets[(k * k) % 3]}" for k in range(6)]
+    for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom"):
+        header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
+        with pytest.raises(recognise.RecognitionError, match="known layout"):
+            taken("\n".join([header, *rows, ""]))
+
+
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
 def test_the_best_of_three_options_is_not_asked_about(stem):
     assert isinstance(taken(three(stem, "choice", places=True))[0], th.Choices)
+
+
+# The rejected one of two options ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cells", "code"), [("BBA", "side"), (["imgB", "imgB", "imgA"], "side"), ("yzz", "label")]
+)
+@pytest.mark.parametrize(
+    "name",
+    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked".split(),
+)
+def test_the_one_that_lost_is_not_counted_as_the_winner(name, cells, code):
+    columns = {"imgA": list("xxz"), "imgB": list("yzy"), name: list(cells), "judge": [1, 1, 2]}
+    frame = pd.DataFrame(columns)
+    for named in ({}, {"rejected": name}):
+        data = th.read(frame, **named)
+        assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 2, "y": 1, "z": 0}
+        assert f"rejected {code} in {name!r}" in data.read_as
+    data = th.read(frame.rename(columns={name: "outcome"}))
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 0, "y": 1, "z": 2}
+
+
+def test_the_rejected_of_other_tables_is_no_choice():
+    rows = "1,1,10,s,20,m,1/1,2,20,m,30,s,2/2,1,30,s,10,m,2/2,2,10,m,20,s,1".replace("/", "\n")
+    with pytest.raises(DataError, match="lacks a column with the chosen"):
+        taken(f"id,task,price_1,size_1,price_2,size_2,least_preferred\n{rows}\n")
+    with pytest.raises(DataError, match="'left' or 'right' was chosen"):
+        taken("target,left,right,less_similar\na,b,c,left\na,c,d,right\nb,c,d,left\n")
+    data = th.read(pd.DataFrame({"winner": ["a", "a"], "loser": ["b", "c"]}), rejected="loser")
+    assert data.counts.sum(1).tolist() == [2, 0, 0]
+
+
+# All attributes of a series are used ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("answer", ["RES", "result", "winner"])
+@pytest.mark.parametrize("names", ["price_{0},size_{0}", "size{0},price{0}"])
+def test_no_attribute_is_read_as_the_options_beside_others(answer, names):
+    header = ",".join(["id,task", *(names.format(k) for k in (1, 2)), answer])
+    rows = "1,1,10,s,20,m,1/1,2,20,m,30,s,2/2,1,30,s,10,m,2/2,2,10,m,20,s,1".replace("/", "\n")
+    if names[0] == "s":
+        rows = re.sub(r"(\d0),(\w)", r"\2,\1", rows)
+    data = taken(f"{header}\n{rows}\n")[0]
+    assert sorted(data.attributes) == ["price", "size"] and data.n_tasks == 4
+    games = "A,B,3,5,1/A,C,4,2,2/B,C,1,1,1/D,A,3,2,2/E,B,1,2,1".replace("/", "\n")
+    data = taken(f"club_1,club_2,shots_1,shots_2,{answer}\n{games}\n")[0]
+    assert data.labels == ("A", "B", "C", "D", "E") and data.n_comparisons == 5
+
+
+@pytest.mark.parametrize("has_attributes", [True, False])
+def test_of_two_alternatives_none_is_the_worst(has_attributes):
+    frame = pd.DataFrame({"id": [1] * 4 + [2] * 4, "task": [1, 1, 2, 2] * 2, "alt": list("tm") * 4})
+    if has_attributes:
+        frame = frame.assign(alt=[1, 2] * 4, price=[10, 20, 30, 10] * 2, size=list("smms") * 2)
+    data = th.read(frame.assign(choice=[1, -1, -1, 1, -1, 1, 1, -1]))
+    assert isinstance(data, th.ChoiceExperiment if has_attributes else th.Choices)
+    assert data == th.read(frame.assign(choice=[1, 0, 0, 1, 0, 1, 1, 0]))
 
 
 # Picks from menus ----------------------------------------------------------------------------------

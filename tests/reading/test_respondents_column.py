@@ -241,3 +241,55 @@ def test_options_ranked_twice_may_be_ranked_by_two_people():
     with refused(DataError, "listed twice", "respondent='RID'"):
         th.read(table)
     assert len(th.read(table, respondent="RID").respondents) == 12
+
+
+# Respondents of numbered tasks ---------------------------------------------------------------------
+
+
+def tasks_of_patients(numbers_of_tasks):
+    """Rows of two alternatives, with tasks numbered from first to last."""
+    people = [k for k, n in enumerate(numbers_of_tasks) for _ in range(2 * n)]
+    frame = pd.DataFrame({"obs": [k // 2 for k in range(len(people))]})
+    frame = frame.assign(who=[f"P{k}" for k in people], age=[20 + k % 2 for k in people], alt=1)
+    frame["alt"] += frame.index % 2
+    price = [(1, 2, 3)[(k + k // 4) % 3] for k in frame.index]
+    size = [(1, 2)[(k + k // 2) % 2] for k in frame.index]
+    choice = [(task // 3 + task + k) % 2 for k, task in enumerate(frame["obs"])]
+    return frame.assign(price=price, size=size, choice=choice)
+
+
+@pytest.mark.parametrize("name", ["patient", "Client no.", "hh", "ident", "caseno"])
+@pytest.mark.parametrize("task", ["obs", "choice set", "chid"])
+def test_tasks_numbered_through_the_file_have_the_respondents_beside_them(name, task):
+    for numbers_of_tasks in ([4] * 6, [3, 4, 3, 4, 4]):
+        frame = tasks_of_patients(numbers_of_tasks)
+        data = th.read(frame.rename(columns={"who": name, "obs": task}))
+        assert len(data.respondents) == len(numbers_of_tasks)
+        assert list(data.people) == ["age"] and f"respondents in {name!r}" in data.read_as
+
+
+def test_what_may_be_the_respondents_is_said():
+    """Of a few values with many tasks each, which may be a trait, and of two such columns."""
+    for numbers_of_tasks in ([9] * 4, [4] * 6):
+        frame = tasks_of_patients(numbers_of_tasks)
+        frame = frame.rename(columns={"who": "patient"})
+        if len(numbers_of_tasks) == 6:
+            frame["clinic"] = frame["patient"].str[1:].astype(int) // 2
+        data = th.read(frame)
+        assert len(data.respondents) == sum(numbers_of_tasks)
+        assert "(perhaps 'patient'?)" in data.read_as
+        assert len(th.read(frame, respondent="patient").respondents) == len(numbers_of_tasks)
+    blocks = th.read(frame.drop(columns="clinic").rename(columns={"patient": "block"}))
+    assert "perhaps" not in blocks.read_as and "block" in blocks.people
+
+
+@pytest.mark.parametrize("names", [("patient", "vignette_no"), ("SurveyNo", "Card"), ("p", "t")])
+def test_respondents_and_their_numbered_tasks_need_no_known_names(names):
+    frame = tasks_of_patients([4, 3, 4, 4])
+    wide = frame.loc[frame["alt"] == 1].drop(columns=["obs", "alt", "age"]).reset_index(drop=True)
+    wide.insert(1, names[1], wide.groupby("who").cumcount() + 1)
+    wide = wide.rename(columns={"who": names[0], "price": "price_1", "size": "size_1"})
+    data = th.read(
+        wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["choice"] + 1)
+    )
+    assert len(data.respondents) == 4 and data.n_tasks == 15 and data.people is None

@@ -1,5 +1,6 @@
 """Columns of a long table found by content: the choice, the sets of rows, the alternatives."""
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any
@@ -67,9 +68,11 @@ def read_set_marks(column: "pd.Series", set_numbers: np.ndarray) -> tuple[np.nda
     """Return which cells mean yes, and which neither yes nor no, from words or from the sets.
 
     Of two other codes, such as SPSS's 1 and 2, the one that is once in each set means yes. Sets of
-    two rows have both once, so they do not show it.
+    two rows have both once, so they do not show it. Of 1 and -1, the former means yes.
     """
     is_yes, is_wrong = classify_yes_no(column)
+    if {*map(format_label, column.unique())} == {"1", "-1"}:
+        return is_yes, np.zeros(len(is_yes), bool)
     codes = encode_cells(column)
     if not is_wrong.any() or codes.max() != 1 or set_numbers.max() < _MIN_SETS:
         return is_yes, is_wrong
@@ -193,9 +196,32 @@ def find_keys(
     other_key = known_key
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
+    elif respondent is None:
+        people = list_people(frame, known_key)
+        other_key = next(iter(people), known_key)
+        tasks = frame.drop_duplicates(known_key)
+        n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
+        if len(people) != 1 or n_tasks.max() > min(2 * n_tasks.min(), len(n_tasks)):
+            other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
+
+
+def list_people(frame: "pd.DataFrame", task: str) -> list[str]:
+    """List the columns that may contain respondents, with several adjacent tasks each."""
+    task_codes = encode_cells(get_column(frame, task))
+    is_first = ~get_column(frame, task).duplicated().to_numpy()
+    blocks = {*VERSION.find_possible_columns(map_plain_names(column_names(frame)))}
+    people: dict[bytes, str] = {}  # of several that divide the tasks equally, the first
+    for name in column_names(frame):
+        codes = encode_cells(get_column(frame, name))
+        codes_of_tasks = codes[is_first]
+        is_rising = np.count_nonzero(np.diff(codes_of_tasks)) == codes.max() >= 2
+        if name not in blocks and is_rising and np.bincount(codes_of_tasks).min() > 1:
+            if is_constant_within(codes, task_codes):
+                people.setdefault(codes_of_tasks.tobytes(), name)
+    return list(people.values())
 
 
 def order_keys(respondent: str, task: str) -> tuple[str | None, str]:
@@ -255,19 +281,27 @@ def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | Non
 def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) -> list[str]:
     """List the traits that differ between blocks for the same number of a respondent.
 
-    The list is empty if the rows of a number are adjacent, as are those of one person.
+    The list is empty if the rows of a number are adjacent, as are those of one person. A block that
+    has a name, such as a country, is a trait itself.
     """
     codes = encode_cells(get_column(frame, respondent))
     if np.count_nonzero(np.diff(codes)) == codes.max():
         return []
     keys = (codes, encode_cells(get_column(frame, block)), number_sets(frame, [block, respondent]))
     codes_by_name = {name: encode_cells(get_column(frame, name)) for name in column_names(frame)}
-    return [
+    traits = [
         name
         for name, cells in codes_by_name.items()
         if name not in (block, respondent)
         and [is_constant_within(cells, key) for key in keys] == [False, False, True]
     ]
+    has_names = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
+    if not traits and has_names and simplify_name(block) not in VERSION.synonyms:
+        return [block]
+    return traits
+
+
+_DIGIT = re.compile(r"\d")
 
 
 # words in the names of columns that number the products of a set

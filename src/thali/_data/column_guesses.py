@@ -423,12 +423,12 @@ def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
 # Which of three things a respondent was asked to choose -------------------------------------------
 
 
+_ODD = (
+    r"(?<![a-z])odd|different|unlike|belong|least.?similar|dissimilar|outlier|passt.*nicht|unähnlich"
+    r"|intru|différent|diferente"
+)
 _QUESTIONS = {
-    "odd": re.compile(
-        r"(?<![a-z])odd|triplet|similar|different|unlike|belong|passt .*nicht|passt nicht|ähnlich"
-        r"|intrus|différent|diferente",
-        re.I,
-    ),
+    "odd": re.compile(rf"{_ODD}|triplet|similar|ähnlich", re.I),
     "best": re.compile(
         r"prefer|favou?rite|(?<![a-z])(?:best|better|winner)|you like|attractive|appealing"
         r"|gef[aä]ll|bevorzug|lieb(?:er|st|ling)|préf[éè]r|mejor|gusta",
@@ -446,3 +446,8 @@ def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
     if len(found) != 1:
         return ""
     return found[0]
+
+
+def asks_for_odd(name: str) -> bool:
+    """Return whether the name of a column of answers asks for the odd one out."""
+    return re.search(_ODD, name, re.I) is not None

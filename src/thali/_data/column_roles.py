@@ -691,6 +691,23 @@ CHOSEN_REJECTED = _split_name_pairs(
     " verlierer, sieger verlierer, choisi rejeté, préféré rejeté, gagnant perdant, vainqueur"
     " perdant, elegido rechazado, preferido rechazado, ganador perdedor, i j"
 )
+# Words in the name of a column that contains the option that was not chosen.
+_REJECTING = {
+    *(rejected for _, rejected in CHOSEN_REJECTED[:-1]),
+    *LOSSES.sure,
+    *WORST.sure,
+    *"less not nicht weniger moins pas menos losing disliked eliminated weaker uglier".split(),
+} - {"other"}
+_NEGATIVE = re.compile("(?:un|dis|not|nicht|non)(.+)")
+
+
+def mentions_rejection(name: str) -> bool:
+    """Return whether a word of a column's name means the option that was not chosen."""
+    words = {simplify_name(name), *list_name_words(name)}
+    negated_words = {match[1] for match in map(_NEGATIVE.fullmatch, words) if match}
+    return not _REJECTING.isdisjoint(words) or not negated_words.isdisjoint(CHOSEN_OF_TWO.sure)
+
+
 WINS_LOSSES = _split_name_pairs(
     "wins losses, win loss, win lose, won lost, siege niederlagen, victoires défaites, victorias"
     " derrotas"

@@ -173,7 +173,7 @@ def test_times_of_alternatives_are_no_attributes():
     ],
 )
 def test_numbered_columns_of_respondents_are_no_attributes(names, own):
-    """Constant within respondents, and named in another way than what varies between tasks."""
+    """Constant within respondents, unlike what varies between tasks."""
     frame = study(names)
     columns = [own.format(k=k) for k in (1, 2)]
     data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(columns)}))
@@ -182,7 +182,25 @@ def test_numbered_columns_of_respondents_are_no_attributes(names, own):
     assert th.read(frame.assign(**varying)).people is None
     alike = [names.split()[0].replace("price", "way").format(k=k) for k in (1, 2)]
     data = th.read(frame.assign(**{name: frame["id"] % (3 + k) for k, name in enumerate(alike)}))
-    assert data.attributes == ("price", "brand", "way") and data.people is None
+    assert data.attributes == ("price", "brand") and [*data.people.columns] == alike
+
+
+def test_the_only_column_of_a_series_is_no_attribute():
+    data = th.read(study().assign(time_1=[k * k % 37 for k in range(60)]))
+    assert data.attributes == ("price", "brand") and "columns not used: 'time_1'" in data.read_as
+
+
+@pytest.mark.parametrize("name", ["approve_{}", "therm_{}", "view_time_{}"])
+def test_numbers_after_the_choice_may_be_other_answers(name):
+    columns = {name.format(k): [(3 * row + k) % 7 for row in range(60)] for k in (1, 2)}
+    frame = study().assign(**columns)
+    with refused(DataError, *map(repr, columns), "after the choice", "`attributes`", "without="):
+        th.read(frame)
+    assert th.read(frame, without=[*columns]).attributes == ("price", "brand")
+    attributes = ["price", "brand", name[:-3]]
+    assert th.read(frame, attributes=attributes).attributes == tuple(attributes)
+    before = frame[[*columns, *study().columns]]
+    assert {*th.read(before).attributes} == {*attributes}
 
 
 @pytest.mark.parametrize("header", ["C{task}_{k}_{name}", "task{task}.{name}_{k}"])

@@ -15,6 +15,7 @@ from thali.errors import Argument, DataError, Setting
 from ..choice_marks import (
     PLACE_WORDS,
     are_often_equal,
+    counts_up,
     mentions_choice,
     number_sets,
     order_keys,
@@ -26,10 +27,12 @@ from ..column_roles import (
     AVAILABLE,
     CHOSEN,
     CHOSEN_OF_TWO,
+    GOALS,
     MORE_SIDES,
     NAME_SEPARATORS,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
+    RESULT,
     SIDES,
     STEMS,
     TASK_OF_RESPONDENT,
@@ -38,6 +41,7 @@ from ..column_roles import (
     find_no_answers,
     has_numbers,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from ..respondent_table import is_constant_within, varies_within
@@ -162,7 +166,11 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     ]
     are_sides = tuple(map(simplify_name, tasks.alternatives)) in (*SIDES, *MORE_SIDES)
     if are_sides and len(groups) > 1 and text_groups and not _names_options(frame, tasks):
-        if all(are_often_equal(frame, group) for group in text_groups):
+        has_scores = not {*map(simplify_name, tasks.attributes)}.isdisjoint(GOALS.synonyms)
+        if all(
+            are_often_equal(frame, group) or (not has_scores and _has_few_levels(frame, group))
+            for group in text_groups
+        ):
             return True
     if mentions_choice(tasks.chosen):
         if len(groups) == 1 and has_numbers(get_column(frame, tasks.chosen)):
@@ -170,6 +178,14 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     elif are_sides:
         return False
     return len(text_groups) < len(groups)
+
+
+def _has_few_levels(frame: "pd.DataFrame", group: tuple[str, ...]) -> bool:
+    """Return whether the columns of an attribute have fewer different cells than many options."""
+    return len({text for name in group for text in list_texts(frame, name)}) <= _MAX_LEVELS
+
+
+_MAX_LEVELS = 2  # of texts that are never equal in a row, but are no two options
 
 
 def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
@@ -215,8 +231,13 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
                 for cell in cells
             ):
                 label_columns.append(name)
-    verdict_columns = CHOSEN_OF_TWO.find_possible_columns(map_plain_names(names))
-    return [*label_columns, *filter(mentions_choice, names), *verdict_columns]
+    verdict_columns = [
+        name
+        for role in (CHOSEN_OF_TWO, RESULT)
+        for name in role.find_possible_columns(map_plain_names(names))
+    ]
+    answer_columns = [*label_columns, *filter(mentions_choice, names), *verdict_columns]
+    return [name for name in answer_columns if not mentions_rejection(name)]
 
 
 def _find_tasks_of_answer(
@@ -286,6 +307,9 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     """Return the tasks with the respondents in the column that with their numbers is a key."""
     # Each respondent has several tasks. Of two columns called respondents, one may be a trait.
     respondent, task = tasks.respondent, tasks.task
+    if respondent is None and task is None:
+        respondent, task = _find_numbered_tasks(frame, names)
+        return tasks._replace(respondent=respondent, task=task)
     if task is None or 2 * get_column(frame, task).nunique() > len(frame):
         return tasks
     if respondent is not None:
@@ -304,6 +328,25 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
         return tasks
     new_respondent, task = order_keys(next(iter(numbers_by_name)), task)
     return tasks._replace(respondent=new_respondent or respondent, task=task)
+
+
+def _find_numbered_tasks(
+    frame: "pd.DataFrame", names: list[str]
+) -> tuple[str, str] | tuple[None, None]:
+    """Return a column of respondents and one that numbers the tasks of each from 1; else None."""
+    keys: dict[bytes, tuple[str, str]] = {}
+    for respondent in names:
+        codes = encode_cells(get_column(frame, respondent))
+        n_people = codes.max() + 1
+        if not 1 < np.count_nonzero(np.diff(codes)) + 1 == n_people <= len(frame) / 2:
+            continue  # the rows of each are adjacent
+        places = frame.groupby(codes).cumcount().to_numpy()
+        for task in names:
+            if counts_up(get_column(frame, task), places):
+                keys.setdefault(places.tobytes(), (respondent, task))
+    if len(keys) == 1:
+        return next(iter(keys.values()))
+    return None, None
 
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
@@ -357,6 +400,19 @@ def _find_respondent_columns(
     if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
         return set()
     respondent_codes = encode_cells(get_column(frame, respondent))
+    for grouping in groupings:
+        have_names = not _are_numbered(grouping.labels) and max(map(len, grouping.labels)) > 1
+        if have_names or respondent_codes.max() < _MIN_PEOPLE:
+            continue
+        groups = [{*group.values()} for group in grouping.columns_by_attribute.values()]
+        fixed_groups = [
+            names
+            for names in groups
+            if frame[list(names)].nunique().gt(1).any()
+            and (frame.groupby(respondent_codes)[list(names)].nunique() <= 1).all(axis=None)
+        ]
+        if 0 < len(fixed_groups) < len(groups):
+            return set().union(*fixed_groups)
     for grouping, joined in product(groupings, groupings):
         others = joined.columns - grouping.columns
         if joined.is_separated or not others:
@@ -373,6 +429,9 @@ def _find_respondent_columns(
         if are_constant == [True, False] and grouping.labels == joined.labels:
             return grouping.columns
     return set()
+
+
+_MIN_PEOPLE = 3  # respondents but one, in whom an attribute is not constant by chance
 
 
 def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Grouping:
@@ -476,8 +535,10 @@ def _varies_like_attribute(
 ) -> bool:
     """Return whether the only column of an attribute describes an alternative, no respondent."""
     cells = get_column(frame, name)
+    if label.isdigit():
+        return False
     if respondent is None or get_column(frame, respondent).is_unique:
-        return cells.nunique() > 1 and not label.isdigit()
+        return cells.nunique() > 1
     return varies_within(frame.groupby(respondent), name)
 
 

@@ -52,6 +52,7 @@ from ..column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from ..number_checks import check_numbers
@@ -476,6 +477,7 @@ class TrialColumns(NamedTuple):
     respondent: str | None
     count: str | None  # type: ignore[override]
     game: bool  # whether the first side plays at home
+    rejects: bool = False  # whether the outcome names the option that was not chosen
 
     @property
     def used(self) -> tuple[str | None, ...]:
@@ -507,6 +509,7 @@ def find_trial_columns(
         second_column,
         *(name for name in named_columns.values() if name is not None),
     }
+    rejects = named_columns.get("rejected") is not None
     try:
         verdict_columns = _find_verdict_columns(
             frame,
@@ -522,6 +525,7 @@ def find_trial_columns(
         verdict_columns = _list_verdict_cells(frame, (first_column, second_column), used_columns)
         if len(verdict_columns) != 1:
             raise
+        rejects = mentions_rejection(verdict_columns[0])
     if len(verdict_columns) > 1:
         verdict_columns = _order_sides(verdict_columns, (first_column, second_column))
     used_columns |= set(verdict_columns)
@@ -543,6 +547,7 @@ def find_trial_columns(
         respondent_column,
         count_column,
         game or has_home_side,
+        rejects,
     )
 
 
@@ -794,7 +799,7 @@ def _find_verdict_columns(
     all_columns: list[str],
 ) -> tuple[str, ...]:
     """Find the outcome column, or the two columns of goals."""
-    if (named_column := named_columns.get("chosen")) is not None:
+    if named_column := named_columns.get("chosen") or named_columns.get("rejected"):
         return (named_column,)
     roles = (CHOSEN_OF_TWO, RESULT)
     if is_game:
@@ -959,6 +964,9 @@ def read_trial_outcomes(
         verdicts = _compare_goals(frame, columns)
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
+    if columns.rejects:
+        how = verdicts.how.replace("chosen", "rejected")
+        verdicts = verdicts._replace(outcome=-verdicts.outcome, how=how)
     if columns.game:
         is_repeated = _find_second_listings(frame, columns, verdicts.outcome)
         if is_repeated.any():

@@ -1,12 +1,14 @@
 """Layouts of card sorts: one card, one respondent or one sort of all respondents per row."""
 
+import operator
 from collections import Counter
-from itertools import chain
+from itertools import chain, product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.best_worst_tables import list_traits
 from thali._data.column_guesses import ColumnsRead
 from thali._data.column_readers import describe_columns, note_omission, split_lists
 from thali._data.column_roles import (
@@ -152,6 +154,8 @@ def _match_cards(table: RawTable, respondent: str | None) -> Reading | None:
         or any(name[-1:].isdigit() or name in groups for name in cells)
         or any(len(group) < 3 or _SCALE_WORDS & {*list_name_words(group)} for group in groups)
         or not _are_put_together(cells)
+        or list_traits(table.names)
+        or _have_answers(cells, texts)
     ):
         return None
     cards = table.frame.set_index(respondent or table.frame.index)[[*cells]]
@@ -166,6 +170,26 @@ def _are_put_together(cells: pd.DataFrame) -> bool:
     for groups in cells.to_numpy(object):
         is_together |= pd.Series(groups).duplicated(keep=False).to_numpy() & ~pd.isna(groups)
     return bool(is_together.all())
+
+
+def _have_answers(cells: pd.DataFrame, texts: pd.DataFrame) -> bool:
+    """Return whether rows show options, and one or two columns that contain one of them."""
+    # a cell lists the options, or three columns differ in each row
+    lists = texts.map(format_label)
+    for name, shown in product(cells, lists):
+        if all(map(operator.contains, lists[shown], lists[name])):
+            if lists[shown].ne(lists[name]).to_numpy().all():
+                return True
+    options: list[str] = []
+    for name in cells:
+        if not any((cells[name] == cells[other]).any() for other in options):
+            options.append(name)
+    answers = [
+        cells[options].eq(cells[name], axis=0).to_numpy().any(axis=1).all()
+        for name in cells
+        if name not in options
+    ]
+    return len(options) > 2 > len(answers) - 1 and all(answers)
 
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:

@@ -35,7 +35,12 @@ from thali._data.choices.rankings import (
 )
 from thali._data.choices.table_constructors import read_rankings
 from thali._data.choices.tied_best_worst import N_TRICOT, describe_agreement
-from thali._data.column_guesses import ColumnsRead, find_divided_columns, guess_question
+from thali._data.column_guesses import (
+    ColumnsRead,
+    asks_for_odd,
+    find_divided_columns,
+    guess_question,
+)
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
     ALTERNATIVE,
@@ -644,7 +649,10 @@ def match_best(
     if len(readings) > 1 or anchor is not None:
         raise DataError(_question_answers(readings, keep_given(anchor)))
     best_columns = readings[0]
-    is_asked = chosen is None and not known and are_stimuli(best_columns.options)
+    is_asked = chosen is None and not known
+    if is_asked and asks_for_odd(best_columns.best):
+        return None
+    is_asked &= are_stimuli(best_columns.options)
     if is_asked and guess_question(table.frame, best_columns.options) == "odd":
         return None
     roles = ColumnsRead(

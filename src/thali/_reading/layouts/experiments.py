@@ -14,6 +14,7 @@ from thali._data.choice_marks import (
     is_free_text,
     is_rank_name,
     list_marks,
+    list_people,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -29,6 +30,7 @@ from thali._data.column_roles import (
     RESPONDENT_OF_TASKS,
     TASK_OF_RESPONDENT,
     VERSION,
+    has_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -104,6 +106,8 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
             data = ChoiceExperiment.from_frame(frame, **read_options)
         elif second_outcomes:
             _refuse_second_outcome(second_outcomes)
+        if data.scheme.respondent == data.scheme.task:
+            _note_respondent(list_people(table.frame, str(data.scheme.task))[:1])
         outcome_text = ""
         if options.get("outcome") is not None:
             outcome_text = f", ratings in {options['outcome']!r}"
@@ -123,6 +127,13 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
             *availability_columns,
         ),
     )
+
+
+def _note_respondent(names: list[str]) -> None:
+    """Note that a column of no other use may contain the respondents."""
+    for name in names:
+        text = f"no respondent column was recognised (perhaps {name!r}?); give its name with "
+        add_note(Message(text, Argument("respondent")))
 
 
 def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
@@ -422,6 +433,8 @@ def match_wide(
             names = [name for name in data.scheme.names if name not in answers]
             data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
         read_columns = wide_columns.select_attributes(data.scheme.names)
+        if attributes is None:
+            _refuse_later_columns(table, read_columns)
         unread_columns = wide_columns.used - read_columns.used
         if unread_columns:
             names = [name for name in table.names if name in unread_columns]
@@ -430,12 +443,7 @@ def match_wide(
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
         if wide_columns.respondent is None and name is not None:
-            add_note(
-                Message(
-                    f"no respondent column was recognised (perhaps {name!r}?); give its name with ",
-                    Argument("respondent"),
-                )
-            )
+            _note_respondent([name])
         return data, f"{read_columns}: {_describe_experiment(data)}"
 
     return Reading(
@@ -446,6 +454,33 @@ def match_wide(
         convert,
         sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
+    )
+
+
+_MIN_RATINGS = 5  # different numbers, of which attributes have fewer
+
+
+def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError for numbers after the choice, before which all other attributes stand."""
+    names = table.names
+    groups = [[*group.values()] for group in columns.attributes.values()]
+    place = names.index(columns.chosen)
+    later = [group for group in groups if names.index(group[0]) > place]
+    later_columns = [name for group in later for name in group]
+    cells = table.frame[later_columns]
+    are_numbers = all(has_numbers(cells[name]) for name in later_columns)
+    if not 0 < len(later) < len(groups) or not are_numbers or names == sorted(names):
+        return
+    if cells.nunique().max() < _MIN_RATINGS:
+        return
+    raise DataError(
+        f"Columns {shorten(later_columns)} stand after the choice in {columns.chosen!r}, unlike the"
+        " other attributes, so they may be ratings of the alternatives, times or other answers. If"
+        " they are, drop them with ",
+        Setting("without", later_columns),
+        "; if they describe the products, list all attributes in ",
+        Argument("attributes"),
+        ".",
     )
 
 

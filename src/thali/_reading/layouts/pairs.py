@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -26,6 +27,7 @@ from thali._data.column_roles import (
     SECOND,
     Role,
     has_numbers,
+    map_plain_names,
     simplify_name,
 )
 from thali._data.kinds import PAIRS, SIMILARITIES, TRIPLETS
@@ -250,6 +252,12 @@ def match_list(
         "date": date,
         "rejected": rejected,
     }
+    if rejected is not None and chosen is None and "chosen" not in table.names:
+        chosen = CHOSEN_OF_TWO.find_column(map_plain_names(table.names), (rejected,))
+        if chosen is None:  # a side, or one of two other columns
+            options = {"weights": weights, "covariates": covariates, "date": date}
+            columns = {"rejected": rejected, "respondent": respondent, "count": count}
+            return _match_sides(TRIALS, table, **options, **columns)
     if rejected is not None and covariates is None:
         readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
         return _build_list_reading(table, readings, named_columns, weights)
@@ -499,6 +507,7 @@ def _match_sides(
     named_columns = {
         role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
     }
+    named_columns["rejected"] = columns.get(REJECTED.name)
     is_named = any(columns.get(argument) is not None for argument in layout.named_by)
     data_options = {"weights": weights, "covariates": covariates, "date": date}
 
@@ -521,8 +530,12 @@ def _match_sides(
     if not is_named and all(has_marks(get_column(table.frame, name)) for name in option_columns):
         return None  # marks of a first and a second choice
     refuse_unlike_scores(table.frame, side_columns)
+    verb = "won"
+    if side_columns.rejects:
+        verb = "lost"
     description = (
-        f"{option_columns[0]!r} against {option_columns[1]!r}, won by {side_columns.verdict[-1]!r}"
+        f"{option_columns[0]!r} against {option_columns[1]!r},"
+        f" {verb} by {side_columns.verdict[-1]!r}"
     )
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
     if not is_sure and compares_attributes(table.frame, side_columns):
@@ -564,14 +577,15 @@ def _match_sides(
     )
 
 
-TRIAL_TABLE = SideLayout(
+TRIALS = SideLayout(
     "table of trials",
     False,
     (FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     ("first", "second"),
     "one trial per row",
     "'left', 'right' and 'chosen'",
-).build_shape()
+)
+TRIAL_TABLE = replace(TRIALS.build_shape(), roles=(*TRIALS.roles, REJECTED))
 RESULT_TABLE = SideLayout(
     "table of results",
     True,

@@ -60,8 +60,9 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         signed_marks *= is_chosen
         description = f"{chosen_column!r} marks the best or the worst, as {mark_column!r} says"
     frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
-    if (frame.groupby(list(key_columns))[["best", "worst"]].sum() > 1).any(axis=None):
-        return None
+    sets: Any = frame.groupby(list(key_columns))
+    if (sets[["best", "worst"]].sum() > 1).any(axis=None) or (sets.size() == 2).all():
+        return None  # of two options, 1 is the chosen one
     if chosen_column is not None:
         options: Any = frame.groupby([*key_columns, option_column])
         frame[["best", "worst"]] = options[["best", "worst"]].transform("max")

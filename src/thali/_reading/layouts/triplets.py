@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.best_worst_tables import find_best_columns
-from thali._data.column_guesses import ColumnsRead, guess_question
+from thali._data.column_guesses import ColumnsRead, asks_for_odd, guess_question
 from thali._data.column_readers import note_omission
 from thali._data.column_roles import (
     ANCHOR,
@@ -107,8 +107,9 @@ def match_triplets(
 
 def _find_chosen(table: RawTable) -> TripletColumns | None:
     """Return the columns of three things and the chosen one, which may be the odd one out."""
-    for columns in find_best_columns(table.frame, {}):
-        if are_stimuli(columns.options):
+    odd_column = next(filter(asks_for_odd, table.names), None)
+    for columns in find_best_columns(table.frame, {"best": odd_column}):
+        if odd_column is not None or are_stimuli(columns.options):
             return TripletColumns(
                 columns.options, columns.best, count=columns.count, who=columns.respondent
             )
@@ -175,9 +176,11 @@ def _find_anchored_columns(
     anchor = named_columns.get("anchor")
     answer_column = named_columns.get("chosen") or NEARER.find_column(map_plain_names(table.names))
     try:
-        first, second, verdict, who, count, _ = find_trial_columns(
+        first, second, verdict, who, count, _, rejects = find_trial_columns(
             table.frame.iloc[:_CHECKED_ROWS], named_columns | {"chosen": answer_column}, game=False
         )
+        if rejects:
+            return None
         columns = TripletColumns((first, second), count=count, who=who, nearer=verdict[0])
     except DataError:
         pairs = list_readings(table.names)
