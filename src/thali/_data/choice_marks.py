@@ -201,11 +201,16 @@ def find_keys(
         other_key = next(iter(people), known_key)
         tasks = frame.drop_duplicates(known_key)
         n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
-        if len(people) != 1 or n_tasks.max() > min(2 * n_tasks.min(), len(n_tasks)):
+        # nearly all people answer the same number of tasks; those of a city, an age differ
+        is_usual = n_tasks == np.bincount(n_tasks).argmax()
+        if len(people) != 1 or n_tasks.max() > len(n_tasks) or is_usual.mean() < _MOST:
             other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
+
+
+_MOST = 0.9
 
 
 def list_people(frame: "pd.DataFrame", task: str) -> list[str]:
