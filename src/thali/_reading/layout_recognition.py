@@ -410,7 +410,7 @@ def recognise(
         if roles is not None and len(roles.counts) == 1 and is_guessed:
             if reading.kind == SIMILARITIES:  # means of judgements have their number beside them
                 roles = roles._replace(who=None)
-            _refuse_doubtful_counts(table.frame, *roles.counts, roles)
+            _refuse_doubtful_counts(table.frame, roles.counts[0], roles)
         _refuse_foreign_arguments(shapes, reading, options)
         if roles is not None and reading.kind == PAIRS:
             _refuse_single_options(table, roles.options)
