@@ -19,12 +19,12 @@ from thali._data.choices.rankings import (
     RankingColumns,
     Rankings,
     convert_rankings,
-    count_empty,
     describe_layout,
     describe_rankings,
     find_rank_block,
     find_ranking_columns,
     is_ranking,
+    mark_empty,
     read_ranking_frame,
     read_ranking_list,
     require_ranking_columns,
@@ -440,7 +440,7 @@ def test_choices_are_the_best_of_all_and_then_of_the_rest(unranked):
         assert (raw.count[rows] == rankings.count[k]).all()
         found.append((k, frozenset(names), frozenset(chosen)))
     assert found == [each for each in choices_by_loops(rankings, unranked) if each[0] != 4]
-    assert count_empty(rankings, unranked) == (3 if unranked == ABSENT else 1)
+    assert mark_empty(rankings, unranked).sum() == (3 if unranked == ABSENT else 1)
 
 
 def test_rankings_without_an_order_have_no_choices():

@@ -90,14 +90,6 @@ def wide(rng, rows, blank):
         yield f"{row // 4},{one},{other}," + ("" if row in blank else str(rng.integers(1, 3)))
 
 
-def scales(rng, rows, blank):
-    """Preferences from -2, all for the first, to 2."""
-    yield "left,right,preference"
-    for row in range(rows):
-        a, b = rng.choice(OPTIONS, 2, replace=False)
-        yield f"{a},{b},{'' if row in blank else rng.choice([-2, -1, 1, 2])}"
-
-
 def ranks_of_options(rng, rows, blank):
     yield ",".join(OPTIONS)
     for row in range(rows):

@@ -845,6 +845,8 @@ def test_signs_do_not_say_which_of_two_alternatives_was_chosen(sides, order):
 def test_a_sign_is_no_second_and_may_be_the_left():
     with refused(DataError, "'-1'", "row 4", "coding"):
         taken(LEFT_RIGHT.format(2))
+    with refused(DataError, "'-2'", "row 3", "coding"):  # a scale from -2 to 2
+        taken(LEFT_RIGHT.format(-2) + "2,tea,rum,2\n")
     source = Source("x.csv", LEFT_RIGHT.format(2).encode())
     assert recognise.read_data(source, coding={"-1": "missing"})[0].n_comparisons == 3
     for code in (1, 0):

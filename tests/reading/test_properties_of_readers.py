@@ -19,7 +19,6 @@ LAYOUTS = [
     layouts.games,
     layouts.counted,
     layouts.a_column_a_pair,
-    layouts.scales,
     layouts.square,
     layouts.rankings,
     layouts.ranks_of_options,

@@ -391,7 +391,9 @@ def recognise(
             _refuse_body_weights(table, roles.counts)
         is_guessed = options.get(COUNT.name) is None and not asks  # the head of a large file
         if roles is not None and len(roles.counts) == 1 and is_guessed:
-            _refuse_doubtful_counts(table.frame, *roles.counts, roles)
+            if reading.kind == SIMILARITIES:  # means of judgements have their number beside them
+                roles = roles._replace(who=None)
+            _refuse_doubtful_counts(table.frame, roles.counts[0], roles)
         _refuse_foreign_arguments(shapes, reading, options)
         if roles is not None and reading.kind == PAIRS:
             _refuse_single_options(table, roles.options)
