@@ -399,11 +399,14 @@ def _find_respondent_columns(
         if have_names or respondent_codes.max() < _MIN_PEOPLE:
             continue
         groups = [{*group.values()} for group in grouping.columns_by_attribute.values()]
+        codes_of_groups = [
+            [encode_cells(get_column(frame, name)) for name in names] for names in groups
+        ]
         fixed_groups = [
             names
-            for names in groups
-            if frame[list(names)].nunique().gt(1).any()
-            and (frame.groupby(respondent_codes)[list(names)].nunique() <= 1).all(axis=None)
+            for names, codes in zip(groups, codes_of_groups, strict=True)
+            if np.max(codes) > 0
+            and all(is_constant_within(cells, respondent_codes) for cells in codes)
         ]
         if 0 < len(fixed_groups) < len(groups):
             return set().union(*fixed_groups)
