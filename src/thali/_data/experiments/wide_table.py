@@ -272,11 +272,18 @@ def _find_tasks_of_answer(
         names = [name for name in other_columns if name not in respondent_columns]
         return _find_tasks_of_answer(frame, chosen_column, names, role_columns, listed_names)
     attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
+    # after the choice, a column of only one of numbered alternatives may be a time
+    later_columns = set(column_names(frame)[column_names(frame).index(chosen_column) :])
+    if not later_columns.isdisjoint(
+        name for group in attributes.values() for name in group.values()
+    ):
+        later_columns = set()
     attributes |= {
         attribute: {label: name}
         for attribute, label, name in name_splits
         if attribute not in attributes
         and label in labels
+        and not (label.isdigit() and name in later_columns)
         and _varies_like_attribute(frame, name, label, respondent_column)
     }
     available_columns: dict[str, str] = {}
@@ -405,11 +412,14 @@ def _find_respondent_columns(
         if have_names or respondent_codes.max() < _MIN_PEOPLE:
             continue
         groups = [{*group.values()} for group in grouping.columns_by_attribute.values()]
+        codes_of_groups = [
+            [encode_cells(get_column(frame, name)) for name in names] for names in groups
+        ]
         fixed_groups = [
             names
-            for names in groups
-            if frame[list(names)].nunique().gt(1).any()
-            and (frame.groupby(respondent_codes)[list(names)].nunique() <= 1).all(axis=None)
+            for names, codes in zip(groups, codes_of_groups, strict=True)
+            if np.max(codes) > 0
+            and all(is_constant_within(cells, respondent_codes) for cells in codes)
         ]
         if 0 < len(fixed_groups) < len(groups):
             return set().union(*fixed_groups)
@@ -535,10 +545,8 @@ def _varies_like_attribute(
 ) -> bool:
     """Return whether the only column of an attribute describes an alternative, no respondent."""
     cells = get_column(frame, name)
-    if label.isdigit():
-        return False
     if respondent is None or get_column(frame, respondent).is_unique:
-        return cells.nunique() > 1
+        return cells.nunique() > 1 and not label.isdigit()
     return varies_within(frame.groupby(respondent), name)
 
 

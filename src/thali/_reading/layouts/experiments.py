@@ -467,11 +467,11 @@ def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
     place = names.index(columns.chosen)
     later = [group for group in groups if names.index(group[0]) > place]
     later_columns = [name for group in later for name in group]
-    cells = table.frame[later_columns]
-    are_numbers = all(has_numbers(cells[name]) for name in later_columns)
+    columns_of_later = [get_column(table.frame, name) for name in later_columns]
+    are_numbers = all(map(has_numbers, columns_of_later))
     if not 0 < len(later) < len(groups) or not are_numbers or names == sorted(names):
         return
-    if cells.nunique().max() < _MIN_RATINGS:
+    if max(cells.nunique() for cells in columns_of_later) < _MIN_RATINGS:
         return
     raise DataError(
         f"Columns {shorten(later_columns)} stand after the choice in {columns.chosen!r}, unlike the"
