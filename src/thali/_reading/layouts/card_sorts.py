@@ -105,8 +105,9 @@ def _build_reading(
         if (is_repeated := cards.duplicated(["respondent", "card"])).any():
             repeated_row = cards.loc[is_repeated].iloc[0]
             raise DataError(
-                f"Respondent {repeated_row.respondent!r} sorted {repeated_row.card!r} twice, the"
-                f" second time in row {repeated_row.name}; keep one sort per respondent."
+                f"Respondent {format_label(repeated_row.respondent)!r} sorted"
+                f" {repeated_row.card!r} twice, the second time in row"
+                f" {repeated_row.name}; keep one sort per respondent."
             )
         cards = cards.assign(place=np.arange(len(cards)))
         card_pairs = cards.merge(cards, on="respondent")
