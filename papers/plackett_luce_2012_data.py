@@ -270,7 +270,7 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
                 self.settings = replace(self.settings, sweep=published)
 
         model = PlackettLuceRegression(**run)
-        model._build_fit = lambda source, run: PublishedFit(model, source, run)
+        model._build_fit = lambda source, run: PublishedFit(model, source, run, model._columns_)
         return model
 
     return Method(name, make, paper)
@@ -365,7 +365,8 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
 
 def _fitted(model: Any) -> dict[Any, Any]:
     """Further results of a fit: a (of each chain, if there are chains) and the lower bound."""
-    found, learned, tree = {}, model._get_fitted_attributes(), model._posterior
+    found, learned = {}, model._get_fitted_attributes()
+    tree = learned.get("posterior_")
     if "a_" in learned:
         drawn = (
             None

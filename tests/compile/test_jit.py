@@ -18,7 +18,7 @@ from numba import njit
 from numba.core.codegen import JITCodeLibrary
 
 import thali
-from thali._compile.jit import _has_compiler_option, generic, kernel, part, scalar
+from thali._compile.jit import generic, kernel, part, scalar
 from thali._inference.numerics.discrete_draws import draw_bessel_count
 
 PLAIN = thali.priors.Given(np.zeros((1, 0))).compiled(1)  # a model class of the library
@@ -151,11 +151,6 @@ def test_code_that_only_others_call_becomes_machine_code_with_them(monkeypatch):
     assert made and not {"Linked", "CalledApart"} & set(made)
     (code,) = both.inspect_llvm().values()
     assert re.search(r"call [^\n]*third", code) and not re.search(r"call [^\n]*half", code)
-
-
-def test_switches_that_numba_does_not_know_are_left_out():
-    assert _has_compiler_option("forceinline")
-    assert not _has_compiler_option("_no_such_switch")
 
 
 def test_a_verb_without_an_answer_says_so():

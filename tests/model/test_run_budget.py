@@ -158,7 +158,7 @@ def test_a_long_fit_says_what_is_quicker(monkeypatch):
         monkeypatch.setattr(progress_display, limit, 1e-9)
     data = th.Similarities(np.exp(-np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))))
     with warned(LongRunWarning, "method='map'"):
-        th.AdditiveClustering(sigma=0.1).fit(data, draws=20, tune=20, random_seed=1)
+        th.AdditiveClustering(sigma=0.1).fit(data, draws=200, tune=200, random_seed=1)
 
 
 @pytest.mark.unit

@@ -261,7 +261,7 @@ def tasks_of_patients(numbers_of_tasks):
 @pytest.mark.parametrize("name", ["patient", "Client no.", "hh", "ident", "caseno"])
 @pytest.mark.parametrize("task", ["obs", "choice set", "chid"])
 def test_tasks_numbered_through_the_file_have_the_respondents_beside_them(name, task):
-    for numbers_of_tasks in ([4] * 6, [3, 4, 3, 4, 4]):
+    for numbers_of_tasks in ([4] * 6, [4] * 7 + [3] + [4] * 2):
         frame = tasks_of_patients(numbers_of_tasks)
         data = th.read(frame.rename(columns={"who": name, "obs": task}))
         assert len(data.respondents) == len(numbers_of_tasks)
@@ -269,8 +269,8 @@ def test_tasks_numbered_through_the_file_have_the_respondents_beside_them(name, 
 
 
 def test_what_may_be_the_respondents_is_said():
-    """Of a few values with many tasks each, which may be a trait, and of two such columns."""
-    for numbers_of_tasks in ([9] * 4, [4] * 6):
+    """Of values with many or unequal numbers of tasks, as of a trait, and of two such columns."""
+    for numbers_of_tasks in ([9] * 4, [3, 5, 2, 4, 5, 3, 4], [4] * 6):
         frame = tasks_of_patients(numbers_of_tasks)
         frame = frame.rename(columns={"who": "patient"})
         if len(numbers_of_tasks) == 6:

@@ -147,7 +147,7 @@ class GibbsEngine(ChainEngine):
                 " for a Dask array.",
             )
         refuse_fractional_weights(data.counts, ("map", "variational"))
-        return WeightFit(model, data, run, columns).build_job("")
+        return model._build_fit(data, run).build_job("")
 
     def iterate_probabilities(
         self, model: "PlackettLuceRegression", predictor: "WeightPredictor", matrix: np.ndarray

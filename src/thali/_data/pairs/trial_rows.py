@@ -965,7 +965,7 @@ def read_trial_outcomes(
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
     if columns.rejects:
-        how = verdicts.how.replace("chosen", "rejected")
+        how = verdicts.how.replace("chosen", "rejected", 1)
         verdicts = verdicts._replace(outcome=-verdicts.outcome, how=how)
     if columns.game:
         is_repeated = _find_second_listings(frame, columns, verdicts.outcome)
