@@ -45,6 +45,9 @@ def list_chosen_prices(data):
     [
         (2, "ja", "nein"),
         (2, "Oui", "Non"),
+        (2, "Ja", "Nee"),
+        (2, "sim", "não"),
+        (2, "Sì", "No"),
         (2, "chosen", "not chosen"),
         (3, 1, 2),
         (3, 2, 1),

@@ -622,8 +622,8 @@ def number_distinct_rows(
 # Columns of a table as integers: labels as indices, and marks of yes and no
 
 
-YES = {*"1 true t yes y ja oui si sí chosen selected".split()}
-NO = {*"0 false f no n nein non unchosen".split(), "not chosen", "not selected"}
+YES = {*"1 true t yes y ja oui si sí sì sim chosen selected".split()}
+NO = {*"0 false f no n nein non nee nej não unchosen".split(), "not chosen", "not selected"}
 
 
 def encode_column(
