@@ -29,7 +29,7 @@ from .column_roles import (
     map_plain_names,
     simplify_name,
 )
-from .respondent_table import is_constant_within, varies_within
+from .respondent_table import has_adjacent_rows, is_constant_within, varies_within
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -197,36 +197,36 @@ def find_keys(
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
     elif respondent is None:
-        people = list_people(frame, known_key)
-        other_key = next(iter(people), known_key)
+        candidates = list_respondents_of_tasks(frame, known_key)
+        other_key = next(iter(candidates), known_key)
         tasks = frame.drop_duplicates(known_key)
         n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
-        # nearly all people answer the same number of tasks; those of a city, an age differ
+        # nearly all respondents have the same number of tasks; cities or ages have different ones
         is_usual = n_tasks == np.bincount(n_tasks).argmax()
-        if len(people) != 1 or n_tasks.max() > len(n_tasks) or is_usual.mean() < _MOST:
+        if len(candidates) != 1 or n_tasks.max() > len(n_tasks) or is_usual.mean() < _MOST:
             other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
 
 
-_MOST = 0.9
+_MOST = 0.9  # share of respondents with the usual number of tasks
 
 
-def list_people(frame: "pd.DataFrame", task: str) -> list[str]:
+def list_respondents_of_tasks(frame: "pd.DataFrame", task: str) -> list[str]:
     """List the columns that may contain respondents, with several adjacent tasks each."""
     task_codes = encode_cells(get_column(frame, task))
     is_first = ~get_column(frame, task).duplicated().to_numpy()
     blocks = {*VERSION.find_possible_columns(map_plain_names(column_names(frame)))}
-    people: dict[bytes, str] = {}  # of several that divide the tasks equally, the first
+    respondents: dict[bytes, str] = {}  # of several that divide the tasks equally, the first
     for name in column_names(frame):
         codes = encode_cells(get_column(frame, name))
         codes_of_tasks = codes[is_first]
-        is_rising = np.count_nonzero(np.diff(codes_of_tasks)) == codes.max() >= 2
-        if name not in blocks and is_rising and np.bincount(codes_of_tasks).min() > 1:
-            if is_constant_within(codes, task_codes):
-                people.setdefault(codes_of_tasks.tobytes(), name)
-    return list(people.values())
+        if name in blocks or codes.max() < 2 or np.bincount(codes_of_tasks).min() < 2:
+            continue
+        if has_adjacent_rows(codes_of_tasks) and is_constant_within(codes, task_codes):
+            respondents.setdefault(codes_of_tasks.tobytes(), name)
+    return list(respondents.values())
 
 
 def order_keys(respondent: str, task: str) -> tuple[str | None, str]:
@@ -290,7 +290,7 @@ def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) ->
     has a name, such as a country, is a trait itself.
     """
     codes = encode_cells(get_column(frame, respondent))
-    if np.count_nonzero(np.diff(codes)) == codes.max():
+    if has_adjacent_rows(codes):
         return []
     keys = (codes, encode_cells(get_column(frame, block)), number_sets(frame, [block, respondent]))
     codes_by_name = {name: encode_cells(get_column(frame, name)) for name in column_names(frame)}

@@ -33,7 +33,7 @@ from .column_roles import (
     map_plain_names,
     simplify_name,
 )
-from .respondent_table import is_constant_within, list_differing_columns
+from .respondent_table import has_adjacent_rows, is_constant_within, list_differing_columns
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -230,7 +230,7 @@ def guess_respondent_column(
         and max_codes[name] >= _MIN_PEOPLE - 1
         and np.bincount(codes_by_column[name]).min() >= _MIN_ANSWERS
         and (
-            np.count_nonzero(np.diff(codes_by_column[name])) == max_codes[name]
+            has_adjacent_rows(codes_by_column[name])
             or any(
                 is_constant_within(codes_by_column[coarser_column], codes_by_column[name])
                 for coarser_column in max_codes
@@ -263,7 +263,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
 
 
 def find_divided_columns(frame: "pd.DataFrame", column: str, names: Iterable[str]) -> list[str]:
-    """List the named columns that divide the groups of `column`, which is a trait of theirs."""
+    """List the named columns that are finer than `column`, which is constant for each value."""
     codes = encode_cells(get_column(frame, column))
     codes_by_name = _encode_columns(frame, names)
     return [

@@ -51,6 +51,11 @@ def is_constant_within(codes: np.ndarray, groups: np.ndarray) -> bool:
     return np.array_equal(group_codes[groups], codes)
 
 
+def has_adjacent_rows(codes: np.ndarray) -> bool:
+    """Return whether the rows of each code are adjacent; codes are 0, 1, ..."""
+    return np.count_nonzero(np.diff(codes)) == codes.max()
+
+
 def varies_within(groups: Any, name: str) -> bool:
     """Return whether a column has different filled cells in some of these groups of rows."""
     return bool(groups[name].nunique().max() > 1)

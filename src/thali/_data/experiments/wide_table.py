@@ -44,7 +44,7 @@ from ..column_roles import (
     mentions_rejection,
     simplify_name,
 )
-from ..respondent_table import is_constant_within, varies_within
+from ..respondent_table import has_adjacent_rows, is_constant_within, varies_within
 from .dual_response import BOUGHT
 from .long_table import list_missing_words
 
@@ -344,9 +344,8 @@ def _find_numbered_tasks(
     keys: dict[bytes, tuple[str, str]] = {}
     for respondent in names:
         codes = encode_cells(get_column(frame, respondent))
-        n_people = codes.max() + 1
-        if not 1 < np.count_nonzero(np.diff(codes)) + 1 == n_people <= len(frame) / 2:
-            continue  # the rows of each are adjacent
+        if not 1 < codes.max() + 1 <= len(frame) / 2 or not has_adjacent_rows(codes):
+            continue
         places = frame.groupby(codes).cumcount().to_numpy()
         for task in names:
             if counts_up(get_column(frame, task), places):

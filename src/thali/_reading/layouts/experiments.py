@@ -14,7 +14,7 @@ from thali._data.choice_marks import (
     is_free_text,
     is_rank_name,
     list_marks,
-    list_people,
+    list_respondents_of_tasks,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -107,7 +107,7 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         elif second_outcomes:
             _refuse_second_outcome(second_outcomes)
         if data.scheme.respondent == data.scheme.task:
-            _note_respondent(list_people(table.frame, str(data.scheme.task))[:1])
+            _note_respondent(list_respondents_of_tasks(table.frame, str(data.scheme.task))[:1])
         outcome_text = ""
         if options.get("outcome") is not None:
             outcome_text = f", ratings in {options['outcome']!r}"
