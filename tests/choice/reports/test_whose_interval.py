@@ -81,11 +81,12 @@ def test_the_amount_of_the_median_person_is_that_of_the_population(hierarchical)
     price, zoom = tastes["price"], tastes["zoom[yes]"]
     with np.errstate(divide="ignore"):
         amounts = np.where(price < 0, -zoom / price, np.sign(zoom) * np.inf)
+    middle = np.median(np.sort(amounts)[:, (PEOPLE - 1) // 2 : PEOPLE // 2 + 1].mean(axis=1))
+    probability_below = [np.mean(amounts[:, person] < middle) for person in range(PEOPLE)]
     medians = []
     for amount, weights in zip(amounts, draw_exponentials(DRAWS, PEOPLE, 2), strict=True):
-        order = np.argsort(amount)
-        reached = np.cumsum(weights[order]) >= weights.sum() / 2.0
-        medians.append(amount[order][np.argmax(reached)])
+        level = 0.5 + np.mean(probability_below) - np.average(probability_below, weights=weights)
+        medians.append(np.sort(amount)[int(np.ceil(level * PEOPLE)) - 1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         row = read_row(hierarchical.willingness_to_pay("price", random_seed=2), attribute="zoom")

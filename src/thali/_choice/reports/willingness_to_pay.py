@@ -16,9 +16,9 @@ from thali._labels import shorten, suggest
 from thali._posterior.posterior_interval import check_interval, interval_tails
 from thali.errors import Argument, ArgumentError, EstimateWarning
 
-from .choice_draws import Chooser, between_chain_error
+from .choice_draws import Chooser, standard_error
 from .level_effects import build_respondent_table
-from .people_weights import draw_table_weights
+from .people_weights import average_over_people, draw_table_weights
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +31,7 @@ _PRICES = ("price", "cost", "costs", "fee", "fare")
 _UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")  # as in "Price (EUR)"
 _MAX_AMOUNTS = 5_000_000  # amounts over all draws, respondents and levels; reduces the draws
 _MIN_DRAWS = 40
+_LEAST_LEVEL = 1e-9  # quantiles of respondents are between 0 and 1
 _HALVES = np.array([-0.5, 0.5])  # two prices have the mean and the range of all tested ones
 
 
@@ -172,9 +173,24 @@ def _summarize_medians(
     """Return the median respondent's amount, its interval and error, by column."""
     median_draws = weighted_quantile(amount_draws, weights.plain, 0.5)
     (median,) = quantiles(median_draws, [0.5])
-    low, high = quantiles(weighted_quantile(amount_draws, weights.drawn, 0.5), tails)
+    low, high = quantiles(_draw_population_medians(amount_draws, median, weights), tails)
     median_errors = _compute_median_errors(median_draws, chain)
     return {"wtp": median, "wtp_low": low, "wtp_high": high, "wtp_se": median_errors}
+
+
+def _draw_population_medians(
+    amount_draws: np.ndarray, median: np.ndarray, weights: "PeopleWeights"
+) -> np.ndarray:
+    """Return draws of the median amount in the population, (draws, changes)."""
+    # A resampled respondent counts with the probability that the amount is below the median. If
+    # drawn amounts were resampled, their uncertainty would count twice: the draws of respondents
+    # follow the normal distribution of tastes, which says more on a median than the respondents do.
+    below = (amount_draws < median) + 0.5 * (amount_draws == median)
+    probability_below = below.mean(axis=0)
+    mean_shares, drawn_shares = compute_shares(weights.plain), compute_shares(weights.drawn)
+    excess = (drawn_shares - mean_shares) @ probability_below
+    quantile_level = np.clip(0.5 - excess, _LEAST_LEVEL, 1.0 - _LEAST_LEVEL)
+    return weighted_quantile(amount_draws, weights.plain, quantile_level[..., None, :])
 
 
 def _warn_notes(notes: list[str]) -> None:
@@ -448,10 +464,13 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
     )
 
 
-def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
+def weighted_quantile(
+    values: np.ndarray, weights: np.ndarray, probability: float | np.ndarray
+) -> np.ndarray:
     """Return the weighted quantile over respondents (second axis).
 
-    `weights` are (respondents,) or (draws, respondents).
+    `weights` are (respondents,) or (draws, respondents); a probability for each draw is
+    (draws, 1, ...).
     Equal to `quantiles` for equal weights. If the quantile falls between two respondents, it is the
     mean of their values, or the finite one.
 
@@ -506,10 +525,7 @@ def _describe_price_effect(
         for u in chooser_at.utilities(np.concatenate([dear_products, cheap_products])):
             dear_utility, cheap_utility = np.split(u, 2, axis=-1)
             by_respondent = dear_utility.mean(axis=-1) - cheap_utility.mean(axis=-1)
-            respondent_shares = np.ones(1)
-            if u.shape[1] == len(weights):
-                respondent_shares = compute_shares(weights)
-            effect_blocks.append(by_respondent @ respondent_shares)
+            effect_blocks.append(average_over_people(by_respondent, weights))
         return np.concatenate(effect_blocks)[:, None]
 
     rise_draws = compute_price_effect(chooser)[:, 0]
@@ -583,7 +599,6 @@ def format_paid_level(row: Mapping[str, Any], than: str = "over") -> str:
 
 def _compute_median_errors(draw_medians: np.ndarray, chain: np.ndarray) -> np.ndarray:
     """Return standard errors of posterior medians, from the medians of chains."""
-    chain_numbers = np.unique(chain)
-    chain_medians = np.stack([quantiles(draw_medians[chain == c], [0.5])[0] for c in chain_numbers])
+    chain_medians = [quantiles(draw_medians[chain == c], [0.5])[0] for c in np.unique(chain)]
     with np.errstate(invalid="ignore"):
-        return between_chain_error(chain_medians, np.arange(len(chain_numbers)))
+        return standard_error(np.stack(chain_medians, axis=-1))
