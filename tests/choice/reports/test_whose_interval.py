@@ -70,9 +70,6 @@ def test_intervals_of_levels_and_attributes_have_the_weights_of_a_bootstrap(hier
     own = tabulate(hierarchical, random_seed=seed, people="respondents")
     for name, values in own_figures(hierarchical).items():
         of_people, of_respondents = weigh(values, seed), values.mean(axis=1)
-        if name == "importance":  # resampled are means over draws
-            by_person = np.broadcast_to(values.mean(axis=0), values.shape)
-            of_people = of_respondents + weigh(by_person, seed) - values.mean()
         ends = np.quantile(of_people, TAILS)
         np.testing.assert_allclose(found[name], [values.mean(), *ends], rtol=1e-9, err_msg=name)
         ends = np.quantile(of_respondents, TAILS)

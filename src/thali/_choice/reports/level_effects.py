@@ -186,13 +186,9 @@ def tabulate_attribute_importance(
     weights = draw_table_weights(thinned_chooser, people, random_seed=random_seed)
     capped_task_counts = np.diff(chooser.data.first_task).clip(max=MAX_PERSON_TASKS)
     mean_range_shares = _average_range_shares(range_shares, weights.plain)
-    # A resampled respondent counts with the mean over draws, for the reason of the median amount.
-    by_respondent = _average_over_draws(thinned_chooser, range_shares)[None]
-    resampled_shares = average_over_people(
-        np.broadcast_to(by_respondent, range_shares.shape), weights.drawn
+    low, high = estimate_interval(
+        thinned_chooser, _average_range_shares(range_shares, weights.drawn), ci
     )
-    changes = resampled_shares - average_over_people(by_respondent, weights.plain)
-    low, high = estimate_interval(thinned_chooser, mean_range_shares + changes, ci)
     table = Table(
         {
             "attribute": attributes,
