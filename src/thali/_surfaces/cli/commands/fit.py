@@ -13,6 +13,7 @@ from thali._inference.job_folders import read_index
 from thali._inference.progress_display import Progress
 from thali._labels import format_plural
 from thali._model.command_line_options import TABLE_OPTIONS
+from thali._model.default_models import choose_model
 from thali._model.finding import Findings
 from thali._model.finding_settings import AnswerSettings
 from thali._model.model_spec import FIT, MODEL, ModelSpec, Option
@@ -21,7 +22,7 @@ from thali.errors import Argument, ArgumentError
 
 from ...figure_files import Figures
 from ..data_loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_lookup import choose_model, find_implied_model, find_model
+from ..model_lookup import find_implied_model, find_model
 from ..model_options import index_options, select_table_arguments
 from ..option_parsers import parse_option
 from ..result_files import (

@@ -64,21 +64,13 @@ class FitRequest(NamedTuple):
             word: path for word, path in self.values.items() if word == "holdouts"
         }
 
-    @property
-    def without_holdouts(self) -> "FitRequest":
-        """Copy of the request without the holdout tasks."""
-        options = self.options.copy()
-        values = self.values.copy()
-        options.pop("holdouts", None)
-        values.pop("holdouts", None)
-        return self._replace(options=options, values=values)
-
     def settings(
         self, named_data: NamedData | None, data: Any, folder: Path = Path()
     ) -> AnswerSettings:
         """Build the settings of findings; read the market and holdout files.
 
-        `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
+        `named_data`: the table, None to skip the holdout tasks; `data`: the data of the fit;
+        `folder`: where the command was typed.
         """
         from thali._choice.reports.market_tables import restore_saved_table
         from thali._reading.table_files import load_table
@@ -91,7 +83,7 @@ class FitRequest(NamedTuple):
             settings["market"] = restore_saved_table(
                 data.scheme, load_table(folder / settings["market"]).frame
             )
-        if "holdouts" in settings and named_data is not None:
+        if settings.pop("holdouts", None) is not None and named_data is not None:
             settings["holdouts"] = load_holdouts(
                 named_data, self.spec, self.read_arguments, data.scheme
             )
@@ -152,7 +144,7 @@ def request_model(
         if other_models:
             message_parts += [", which requires ", Setting("model", other_models[0])]
         raise ArgumentError(*message_parts, ".")
-    options = select_options(spec, typed, data_name)
+    options = select_options(spec, method, typed, data_name)
     terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
     values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
     values_by_word |= resolve_alias(spec, alias, typed)
