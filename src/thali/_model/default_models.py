@@ -19,6 +19,7 @@ from thali._people.people_argument import WORDS, parse_people
 from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
+from .model_spec import ModelSpec
 from .registry import SPECS, find_spec_by_name
 
 if TYPE_CHECKING:
@@ -170,6 +171,13 @@ def list_offers(data_kind: str) -> list[ModelOffer]:
     ]
 
 
+def choose_model(data_kind: str, option_words: Iterable[str] = ()) -> ModelSpec:
+    """Return the first model for a kind of data that has all typed options; else the first."""
+    # max returns the first of equally good offers
+    offer = max(list_offers(data_kind), key=lambda candidate: candidate.has_options(option_words))
+    return offer.spec
+
+
 def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> DefaultModel:
     """Choose the default model for a data set and the command-line options typed."""
     is_individual_excluded = excludes_individuals(option_words)
@@ -180,7 +188,6 @@ def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> Default
     settings = {}
     if default_offer.name == WORTHS and _has_individual_scores(data) and not is_individual_excluded:
         settings["people"] = INDIVIDUALS
-    # max returns the first of equally good offers
     offer = max(
         offers,
         key=lambda candidate: (

@@ -46,7 +46,19 @@ _LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and w
 _RANKING = "ranking"  # a column of rankings as text
 _BETWEEN = re.compile("[>=]")  # options of a ranking as text
 _LETTERS = (("b", "w"), ("m", "l"))  # best and worst: B1 and W1 in R's support.BWS, MD_1_b
+_MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")  # of a matrix of sets that R wrote
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
+
+
+class DesignColumns(NamedTuple):
+    """The columns of a design, by role; None for a role without a column."""
+
+    version: str | None
+    task: str | None
+    item: str | None
+    rank: str | None
+    respondent: str | None
+    alternative: str | None  # the item, if its name can mean nothing else
 
 
 class DesignRows(NamedTuple):
@@ -84,15 +96,18 @@ def match_answers(
 
     `named_columns` names columns of the answers by role.
     """
+    columns = _find_design_columns(design.frame)
+    set_answers = _read_set_answers(table.frame)
+    if set_answers.marked or set_answers.name_by_column:
+        design = replace(design, frame=_widen_design(design.frame, columns))
+    design_names = column_names(design.frame)
+    option_columns = find_option_columns(design_names)
+    if not option_columns and columns.task is None:
+        option_columns = list(filter(_MATRIX_COLUMN.fullmatch, design_names))
+    if option_columns:
+        return _match_set_answers(table, design, columns, option_columns, set_answers), {}
     answer_columns = column_names(table.frame)
-    if _find_best_and_worst(map_plain_names(answer_columns)) or _name_best_worst(answer_columns):
-        design = replace(design, frame=_widen_design(design.frame))
-    design_columns = column_names(design.frame)
-    if option_columns := (
-        find_option_columns(design_columns) or _find_matrix_columns(design_columns)
-    ):
-        return _match_set_answers(table, design, option_columns), {}
-    design_rows = _read_design_rows(design.frame, column_names(table.frame))
+    design_rows = _read_design_rows(design.frame, columns, answer_columns)
     answers = _read_task_answers(table.frame, design_rows, named_columns)
     _refuse_numbers_from_zero(design_rows, answers)
     products, n_unanswered = _join_answers(design_rows, answers)
@@ -104,9 +119,7 @@ def match_answers(
         if name not in (design_rows.by, design_rows.task, alternative_column)
     ]
     respondent_columns = [
-        str(name)
-        for name in table.frame.columns
-        if str(name) not in (*answers.used, design_rows.by)
+        name for name in answer_columns if name not in (*answers.used, design_rows.by)
     ]
     _check_column_clash(
         respondent_columns,
@@ -151,28 +164,36 @@ def _check_column_clash(
         )
 
 
-def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignRows:
-    """Find a design's columns of version, task and alternative; group its rows by task."""
-    name_by_simplified = map_plain_names(column_names(frame))
-    version_column = VERSION.find_column(name_by_simplified)
-    task_column = TASK.find_column(name_by_simplified)
-    alternative_column = next(ALTERNATIVE.find_certain_columns(name_by_simplified), None)
-    if task_column is None:
+def _find_design_columns(frame: pd.DataFrame) -> DesignColumns:
+    """Find the columns of a design by their names."""
+    names = map_plain_names(column_names(frame))
+    return DesignColumns(
+        VERSION.find_column(names),
+        TASK.find_column(names),
+        ALTERNATIVE.find_column(names),
+        RANK.find_column(names),
+        RESPONDENT_OF_TASKS.find_column(names),
+        next(ALTERNATIVE.find_certain_columns(names), None),
+    )
+
+
+def _read_design_rows(
+    frame: pd.DataFrame, columns: DesignColumns, answer_columns: list[str]
+) -> DesignRows:
+    """Group the rows of a design by version and task."""
+    version_column = columns.version
+    if columns.task is None:
         raise DataError(
             "The design has no column with the number of the task; add one, called 'task'."
         )
-    if (
-        version_column is None
-        and (respondent_column := RESPONDENT_OF_TASKS.find_column(name_by_simplified))
-        in answer_columns
-    ):
-        version_column = respondent_column  # each respondent has individual tasks
+    if version_column is None and columns.respondent in answer_columns:
+        version_column = columns.respondent  # each respondent has individual tasks
     version_labels = _label_cells(frame, version_column)
     if version_column is None:
         version_labels[:] = ALL_RESPONDENTS
     rows_by_task: dict[tuple[str, str], list[int]] = {}
     for row_index, version_and_task in enumerate(
-        zip(version_labels, frame[task_column].map(format_label), strict=True)
+        zip(version_labels, frame[columns.task].map(format_label), strict=True)
     ):
         rows_by_task.setdefault(version_and_task, []).append(row_index)
     row_arrays: dict[tuple[str, str], np.ndarray] = {}
@@ -183,7 +204,7 @@ def _read_design_rows(frame: pd.DataFrame, answer_columns: list[str]) -> DesignR
                 " each task (as thali design does in design.csv)."
             )
         row_arrays[version, task] = np.array(task_rows)
-    return DesignRows(frame, version_column, task_column, alternative_column, row_arrays)
+    return DesignRows(frame, version_column, columns.task, columns.alternative, row_arrays)
 
 
 class TaskAnswers(NamedTuple):
@@ -214,7 +235,7 @@ def _read_task_answers(
     version_column = _find_version_column(frame, design, name_by_simplified)
     used_columns = {str(respondent_column), version_column} - {None}
     if task_column is None or chosen_column is None:
-        column_by_task = _find_task_columns(frame, design, [respondent_column, version_column])
+        column_by_task = _find_task_columns(frame, design, used_columns)
         used_columns |= set(column_by_task.values())
         frame = pd.concat(
             [
@@ -242,27 +263,50 @@ def _read_task_answers(
 _SET_ANSWERS = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)
 
 
-def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[str]) -> RawTable:
+class SetAnswers(NamedTuple):
+    """Table of answers to sets of options, and its columns."""
+
+    frame: pd.DataFrame  # with columns best_1, worst_1, ...
+    name_by_column: dict[str, str]  # B1 -> best_1, of the columns that were renamed
+    marked: list[str]  # columns of the best and of the worst option, one row per set
+    task: str | None
+    version: str | None
+    respondent: str | None
+
+
+def _read_set_answers(frame: pd.DataFrame) -> SetAnswers:
+    """Find the columns of answers to sets by their names."""
+    name_by_column = _name_best_worst(column_names(frame))
+    frame = frame.rename(columns=name_by_column)
+    names = map_plain_names(column_names(frame))
+    task, respondent = (role.find_column(names) for role in (TASK, RESPONDENT))
+    marked_columns = _find_best_and_worst(names)
+    version = _find_answer_version(names)
+    return SetAnswers(frame, name_by_column, marked_columns, task, version, respondent)
+
+
+def _match_set_answers(
+    table: RawTable,
+    design: RawTable,
+    columns: DesignColumns,
+    option_columns: list[str],
+    set_answers: SetAnswers,
+) -> RawTable:
     """Merge answers with a design of option sets: one row per respondent and set."""
-    name_by_column = _name_best_worst(column_names(table.frame))
-    answers = table.frame.rename(columns=name_by_column)
-    design_names = map_plain_names(column_names(design.frame))
-    design_version = VERSION.find_column(design_names, option_columns)
-    design_task = TASK.find_column(design_names, option_columns)
-    design_versions = _label_cells(design.frame, design_version)
+    answers = set_answers.frame
+    design_versions = _label_cells(design.frame, columns.version)
     set_numbers = _count_rows(design.frame, design_versions)
-    answer_names = map_plain_names(column_names(answers))
-    marked_columns = _find_best_and_worst(answer_names)
+    marked_columns = set_answers.marked
     task = None
     if marked_columns:
-        task = TASK.find_column(answer_names, marked_columns)
+        task = set_answers.task
     else:
-        answers, marked_columns = _stack_answers(answers, max(map(int, set_numbers)))
+        answers, marked_columns = _stack_answers(set_answers, max(map(int, set_numbers)))
     version = None
     if len({*design_versions}) > 1:
-        version = _find_answer_version(answer_names)
+        version = set_answers.version
         if version is None:
-            raise _build_version_error(len({*design_versions}), design_version)
+            raise _build_version_error(len({*design_versions}), columns.version)
     versions = _label_cells(answers, version)
     if version is None:
         versions[:] = design_versions[0]
@@ -273,14 +317,14 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
         )
     if task is not None:
         answers = answers.rename(columns={task: _TASK})
-        if design_task is not None:
-            set_numbers = _label_cells(design.frame, design_task)
-    elif _TASK not in answers:
-        answers = answers.assign(**{_TASK: _number_tasks(answers, versions, design_versions)})
+        if columns.task is not None:
+            set_numbers = _label_cells(design.frame, columns.task)
+    elif set_answers.marked:
+        answers = answers.assign(**{_TASK: _number_tasks(set_answers, versions, design_versions)})
     respondent_columns = [
         name for name in column_names(answers) if name not in (*marked_columns, version, _TASK)
     ]
-    _check_column_clash(respondent_columns, (*option_columns, design_task), "sets")
+    _check_column_clash(respondent_columns, (*option_columns, columns.task), "sets")
     design_sets = zip(design_versions, set_numbers, strict=True)
     row_by_set = {version_and_task: row for row, version_and_task in enumerate(design_sets)}
     answered_sets: dict[Any, dict[str, Any]] = {}
@@ -298,8 +342,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
             )
         set_row = design.frame.iloc[row_by_set[version_and_task]]
         set_cells = answer_row[[*respondent_columns]].to_dict()
-        if design_task is not None:
-            set_cells[design_task] = set_row[design_task]
+        if columns.task is not None:
+            set_cells[columns.task] = set_row[columns.task]
         options = {name: format_label(set_row[name]) for name in option_columns}
         row_label = answers.index[answer_index]
         if answers.index.has_duplicates:  # several sets in a row
@@ -308,7 +352,8 @@ def _match_set_answers(table: RawTable, design: RawTable, option_columns: list[s
     read_columns = [
         name
         for name in column_names(table.frame)
-        if name_by_column.get(name, name) not in respondent_columns and name not in (version, task)
+        if set_answers.name_by_column.get(name, name) not in respondent_columns
+        and name not in (version, task)
     ]
     if not answered_sets:
         raise DataError(f"The answer columns, {shorten(sorted(read_columns))}, are empty.")
@@ -325,11 +370,12 @@ def _find_best_and_worst(name_by_simplified: Mapping[str, str]) -> list[str]:
     return list(map(str, columns))
 
 
-def _stack_answers(frame: pd.DataFrame, n_sets: int) -> tuple[pd.DataFrame, list[str]]:
+def _stack_answers(answers: SetAnswers, n_sets: int) -> tuple[pd.DataFrame, list[str]]:
     """Return one row per respondent and set, and the names of the answer columns."""
+    frame = answers.frame
     series = _find_answer_series(frame, n_sets)
     answer_columns = {name for columns in series.values() for name in columns.values()}
-    if RESPONDENT.find_column(map_plain_names(column_names(frame)), answer_columns) is None:
+    if answers.respondent is None:
         frame = frame.assign(respondent=range(1, len(frame) + 1))
     parts = [
         frame.drop(columns=list(answer_columns)).assign(
@@ -342,11 +388,10 @@ def _stack_answers(frame: pd.DataFrame, n_sets: int) -> tuple[pd.DataFrame, list
 
 
 def _number_tasks(
-    answers: pd.DataFrame, versions: np.ndarray, design_versions: np.ndarray
+    answers: SetAnswers, versions: np.ndarray, design_versions: np.ndarray
 ) -> np.ndarray:
     """Return the number of each answer among the answers of its respondent, as texts."""
-    respondent = RESPONDENT.find_column(map_plain_names(column_names(answers)))
-    people = _label_cells(answers, respondent)
+    people = _label_cells(answers.frame, answers.respondent)
     for person, version in dict(zip(people, versions, strict=True)).items():
         n_answers = int((people == person).sum())
         n_sets = int((design_versions == version).sum())
@@ -355,7 +400,7 @@ def _number_tasks(
                 f"Respondent {person!r} has {format_plural(n_answers, 'answer')}, but the design"
                 f" has {format_plural(n_sets, 'set')}; number the answers in a column 'task'."
             )
-    return _count_rows(answers, people)
+    return _count_rows(answers.frame, people)
 
 
 def _count_rows(frame: pd.DataFrame, keys: Any) -> np.ndarray:
@@ -363,30 +408,16 @@ def _count_rows(frame: pd.DataFrame, keys: Any) -> np.ndarray:
     return (frame.groupby(keys).cumcount() + 1).map(str).to_numpy(object)
 
 
-def _widen_design(frame: pd.DataFrame) -> pd.DataFrame:
+def _widen_design(frame: pd.DataFrame, columns: DesignColumns) -> pd.DataFrame:
     """Convert a design with one row per item of a set to one row per set; others stay."""
-    name_by_simplified = map_plain_names(column_names(frame))
-    version = VERSION.find_column(name_by_simplified)
-    task = TASK.find_column(name_by_simplified, (version,))
-    item = ALTERNATIVE.find_column(name_by_simplified, (version, task))
-    keys = [name for name in (version, task) if name is not None]
-    known_columns = {*keys, item, RANK.find_column(name_by_simplified)}
-    if task is None or item is None or not frame.duplicated(keys).any():
+    keys = [name for name in (columns.version, columns.task) if name is not None]
+    known_columns = {*keys, columns.item, columns.rank}
+    if columns.task is None or columns.item is None or not frame.duplicated(keys).any():
         return frame
     if not known_columns.issuperset(column_names(frame)):
         return frame  # attributes of products
     positions = "option" + _count_rows(frame, keys)
-    return frame.pivot_table(item, keys, positions, "first").reset_index()
-
-
-def _find_matrix_columns(names: list[str]) -> list[str]:
-    """Return the columns V1, V2, ... of a matrix of sets that R wrote; [] beside task numbers."""
-    if TASK.find_column(map_plain_names(names)) is not None:
-        return []
-    return [name for name in names if _MATRIX_COLUMN.fullmatch(name)]
-
-
-_MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")
+    return frame.pivot_table(columns.item, keys, positions, "first").reset_index()
 
 
 def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int, str]]:
@@ -553,7 +584,7 @@ def _label_cells(frame: pd.DataFrame, column: str | None) -> np.ndarray:
 
 
 def _find_task_columns(
-    frame: pd.DataFrame, design: DesignRows, used_columns: list[Any]
+    frame: pd.DataFrame, design: DesignRows, used_columns: set[Any]
 ) -> dict[str, str]:
     """Find the answer column of each task, where a row has all answers of a respondent."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))

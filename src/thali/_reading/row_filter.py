@@ -152,17 +152,15 @@ class RowFilter:
 
     def raise_if_empty(self, frame: "pd.DataFrame") -> None:
         """Raise DataError, with a reason, if no row fulfils the conditions."""
-        empty_conditions = [
-            condition
-            for condition in self.conditions
-            if not _check_cells(condition, _find_column(condition, frame)).any()
-        ]
         reason = ", although each condition alone matches some"
-        if empty_conditions:
-            condition = empty_conditions[0]
+        for condition in self.conditions:
+            cells = _find_column(condition, frame)
+            if _check_cells(condition, cells).any():
+                continue
             reason = f"; {condition.column!r} is empty"
-            if column_texts := _list_texts(_find_column(condition, frame)):
+            if column_texts := _list_texts(cells):
                 reason = f"; column {condition.column!r} contains {shorten(column_texts, 6)}"
+            break
         raise self.empty_error(len(frame), reason)
 
     def empty_error(self, n_rows: int, reason: str = "") -> DataError:

@@ -12,7 +12,7 @@ from thali._data.column_guesses import (
 from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._input_files import Source
 from thali._labels import format_label
-from thali._model.default_models import choose_default_model
+from thali._model.default_models import choose_default_model, choose_model
 from thali._model.model_spec import DATA
 from thali._object_descriptions import Facts
 from thali._reading.layout_recognition import RecognitionError, recognise
@@ -22,7 +22,6 @@ from thali._reading.table_files import RawTable
 from thali.errors import DataWarning, ThaliError, prefix_errors
 
 from ..cli.data_loading import NamedData, find_data, recognise_data
-from ..cli.model_lookup import choose_model
 from ..cli.option_parsers import parse_option
 from ..cli.terminal_messages import Terminal
 from .english_texts import AppWords

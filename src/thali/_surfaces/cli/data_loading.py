@@ -12,10 +12,10 @@ from thali._inference.user_warnings import silence_warnings
 from thali._input_files import Source, read_source, read_standard_input
 from thali._labels import format_plural, shorten, suggest
 from thali._model.command_line_options import RESPONDENT
+from thali._model.default_models import choose_model
 from thali._model.model_spec import ModelSpec
 from thali.errors import Argument, Clause, DataError, Setting, prefix_errors
 
-from .model_lookup import choose_model
 from .terminal_messages import OptionWords
 
 if TYPE_CHECKING:
@@ -202,9 +202,9 @@ def recognise_data(
     if isinstance(data, Judged) and (example_text := data.example()):
         sentences.append(f"e.g. {example_text}")
     if (group_column := read_arguments.get("group")) is not None:
-        return *_split_by_group(
-            named_data, spec, read_arguments, data, group_column, sentences
-        ), other_kind
+        data = _split_by_group(named_data, spec, read_arguments, data)
+        sentences.append(f"by {group_column!r}: {data}")
+        return data, sentences, other_kind
     if not isinstance(data, Judged):
         return data, sentences, other_kind
     if data.respondents:
@@ -228,16 +228,12 @@ def recognise_data(
 
 
 def _split_by_group(
-    named_data: NamedData,
-    spec: ModelSpec,
-    read_arguments: dict[str, Any],
-    data: "Judged",
-    group_column: str,
-    sentences: list[str],
-) -> tuple[Any, list[str]]:
-    """Split the data by a column of groups; also return sentences on them."""
+    named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], data: "Judged"
+) -> Any:
+    """Split the data by the column of groups."""
     from thali._data.grouped_data import GroupedData
 
+    group_column = read_arguments["group"]
     if data.people is not None and group_column in map(str, data.people.columns):
         grouped_data = GroupedData(data.by_group(group_column))
     else:
@@ -260,7 +256,7 @@ def _split_by_group(
         )
     if read_arguments.get("ties") in _TIES:
         grouped_data = grouped_data.without_ties(read_arguments["ties"])
-    return grouped_data, [*sentences, f"by {group_column!r}: {grouped_data}"]
+    return grouped_data
 
 
 def add_option_covariates(data: Any, path: Path) -> Any:

@@ -286,8 +286,9 @@ class DesignCommand(_Brief):
 
 def _build_table_panels(data_name: str) -> Panels:
     """Return option groups that apply to a data file."""
+    from thali._model.default_models import choose_model
+
     from .data_loading import detect_data_kind, find_data
-    from .model_lookup import choose_model
     from .terminal_messages import plain_messages
 
     with plain_messages():

@@ -7,7 +7,6 @@ from thali._data.column_roles import ROLE_NAMES
 from thali._data.kinds import find_data_spec
 from thali._labels import suggest
 from thali._model.aliases import normalise_name
-from thali._model.default_models import list_offers
 from thali._model.model_spec import ModelSpec, Option
 from thali._model.registry import SPECS
 from thali.errors import Argument, ArgumentError, Setting, Value
@@ -50,15 +49,6 @@ def find_model(name: str, source: str = "--model") -> tuple[ModelSpec, str]:
     )
 
 
-def choose_model(data: str, option_names: Iterable[str] = ()) -> ModelSpec:
-    """Return the first model for this data kind that has all typed options.
-
-    If none has all, the first model is returned.
-    """
-    offers = list_offers(data)
-    return next((offer for offer in offers if offer.has_options(option_names)), offers[0]).spec
-
-
 def find_implied_model(typed: Iterable[str]) -> ModelSpec | None:
     """Return the model that a typed option implies; None if none does."""
     return next((spec for spec in reversed(TYPED) if set(spec.implied_by) & set(typed)), None)
@@ -84,21 +74,20 @@ def resolve_alias(spec: ModelSpec, alias: str, typed: Mapping[str, Any]) -> Mapp
 
 def select_options(
     spec: ModelSpec,
-    typed: Mapping[str, Any],
+    method: str,
+    typed: Iterable[str],
     data_name: str | None,
     specs: tuple[ModelSpec, ...] = TYPED,
 ) -> dict[str, Option]:
-    """Return the model's options that were typed; raise for unknown ones.
+    """Return the model's options that were typed; raise for those that the method lacks.
 
     Examples
     --------
-    >>> select_options(  # doctest: +ELLIPSIS
-    ...     choose_model("similarities"), {"draws": 5, "a": 1.0}, None
-    ... )
+    >>> spec, _ = find_model("additive-clustering")
+    >>> select_options(spec, "mcmc", {"draws": 5, "a": 1.0}, None)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove ...
     """
-    method = spec.choose_method(typed)
     option_by_word = {}
     for word in typed:
         same_name_options = [option for option in spec.options if option.word == word]

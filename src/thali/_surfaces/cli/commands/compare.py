@@ -9,7 +9,7 @@ import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
 from thali._labels import format_plural, list_names
-from thali._model.default_models import default_comparison
+from thali._model.default_models import choose_model, default_comparison
 from thali._model.model_spec import DATA, ModelSpec, Option
 from thali._model.registry import get_features_argument
 from thali._posterior.respondent_dependence import ADJUSTED
@@ -17,7 +17,6 @@ from thali.errors import Argument, ArgumentError
 
 from ..data_loading import NamedData, detect_data_kind, find_data, load_data
 from ..model_and_tree_parsers import find_named_specs, parse_models
-from ..model_lookup import choose_model
 from ..model_options import COMPARED, COMPARISON, index_options, select_table_arguments
 from ..option_parsers import parse_option
 from ..result_files import check_output_folder, list_inputs, write_files, write_findings
@@ -53,10 +52,11 @@ def run_compare(
     from thali._comparison.holdout_schemes import convert_data, find_data_form
 
     specs = find_named_specs(models or "")
-    compared_options = [_find_option(word, specs) for word in COMPARED]
+    option_by_word = _find_options(specs)
+    compared_options = [option_by_word[word] for word in COMPARED]
     terminal.use_options([*_COMMAND_OPTIONS, OVERWRITE, *compared_options])
     values_by_word = {
-        word: parse_option(_find_option(word, specs), value) for word, value in typed.items()
+        word: parse_option(option_by_word[word], value) for word, value in typed.items()
     }
     check_output_folder(out)
     named_data = find_data(data_name)
@@ -217,10 +217,12 @@ def _write_and_print(
         print(terminal.format_findings(findings, data_sentence, format_folder_hint(out_folder)))
 
 
-def _find_option(word: str, specs: list[ModelSpec]) -> Option:
-    """Return the option named `word`, of one of these models if possible."""
-    owned_options = index_options()[word]
-    return next((option for spec, option in owned_options if spec in specs), owned_options[0][1])
+def _find_options(specs: list[ModelSpec]) -> dict[str, Option]:
+    """Return the options of all models by word, of one of these models if possible."""
+    return {
+        word: next((option for spec, option in owned if spec in specs), owned[0][1])
+        for word, owned in index_options().items()
+    }
 
 
 def _load_compared_data(

@@ -12,18 +12,14 @@ from thali._data.kinds import CLASSES
 from thali._inference.job_folders import read_index
 from thali._inference.progress_display import Progress
 from thali._labels import format_plural
-from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.finding import Findings
 from thali._model.finding_settings import AnswerSettings
-from thali._model.model_spec import FIT, MODEL, ModelSpec, Option
+from thali._model.model_spec import FIT, MODEL, ModelSpec
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
 from ...figure_files import Figures
-from ..data_loading import NamedData, detect_data_kind, find_data, load_data
-from ..model_lookup import choose_model, find_implied_model, find_model
-from ..model_options import index_options, select_table_arguments
-from ..option_parsers import parse_option
+from ..data_loading import find_data, load_data
 from ..result_files import (
     build_model_file,
     check_output_folder,
@@ -33,7 +29,13 @@ from ..result_files import (
     write_with_fallback,
 )
 from ..terminal_messages import INTERRUPTED, Terminal, list_report_hints, notify
-from .fit_request import COMMAND_OPTIONS, FitRequest, request_default_model, request_model
+from .fit_request import (
+    FitRequest,
+    parse_table_arguments,
+    request_default_model,
+    request_kind_model,
+    request_named_model,
+)
 from .report import NO_COVER, check_report, write_report
 from .resume_status import (
     COMMAND,
@@ -61,29 +63,25 @@ def run_fit(
     cover: dict[str, str] = NO_COVER,
 ) -> None:
     """Fit a model to data; print the results, and write them to `out`."""
-    if model_name is not None:
-        spec, alias = find_model(model_name)
-    else:
-        spec = find_implied_model(typed)
-        alias = ""
-    request = None
-    read_arguments = {}
     # Check options before a large file is read, whatever the data are.
-    if spec is None:
-        read_arguments = _parse_table_arguments(terminal, typed)
-    else:
-        request = request_model(terminal, spec, alias, typed, None)
+    request = request_named_model(terminal, model_name, typed)
+    table_arguments = {}
+    if request is None:
+        table_arguments = parse_table_arguments(terminal, typed)
     check_output_folder(out)
     inputs = list_inputs(data_name, typed)
     check_report(page, cover, inputs, overwrite)
     named_data = find_data(data_name)
-    if request is None:
-        request = _request_kind_model(terminal, named_data, read_arguments, typed)
-    data, reading_sentence = load_data(
-        named_data, request.spec, request.read_arguments, model_name is not None
-    )
     model_note = ""
-    if spec is None:
+    if request is not None:
+        data, reading_sentence = load_data(
+            named_data, request.spec, request.read_arguments, model_name is not None
+        )
+    else:
+        kind_request = request_kind_model(terminal, named_data, table_arguments, typed)
+        data, reading_sentence = load_data(
+            named_data, kind_request.spec, kind_request.read_arguments
+        )
         request, model_note = request_default_model(terminal, data, typed)
     use_note = ""
     if (use := request.spec.load()._describe_use(data, request.arguments(MODEL))) is not None:
@@ -136,44 +134,6 @@ def _list_file_arguments(
     if page is not None:
         arguments |= {"page": page.absolute(), "cover": cover}
     return arguments
-
-
-def _parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
-    """Parse all typed options; return the options that describe the table."""
-    options_by_word = {
-        word: [option for _, option in owned] for word, owned in index_options().items()
-    }
-    # of options with equal names, --respondent of tables comes first
-    first_options = [options[0] for options in options_by_word.values()]
-    terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *first_options])
-    return select_table_arguments(
-        {word: _parse_for_any_model(options_by_word[word], text) for word, text in typed.items()}
-    )
-
-
-def _parse_for_any_model(options: list[Option], text: str) -> Any:
-    """Parse the text typed after an option of several models; raise if no model accepts it."""
-    for option in options:
-        try:
-            return parse_option(option, text)
-        except ArgumentError:
-            continue
-    # the error that lists the most words
-    return parse_option(max(options, key=lambda option: len(option.words)), text)
-
-
-def _request_kind_model(
-    terminal: Terminal,
-    named_data: NamedData,
-    read_arguments: dict[str, Any],
-    typed: dict[str, Any],
-) -> FitRequest:
-    """Choose the model for the data's kind and the typed options."""
-    kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
-    # so that options of individuals are accepted with every method
-    if kind_spec.method_of_individuals:
-        typed = {"people": "individuals"} | typed
-    return request_model(terminal, kind_spec, "", typed, named_data.name)
 
 
 def _report_early_stop(model: "SampledModel", out_folder: Path | None) -> None:

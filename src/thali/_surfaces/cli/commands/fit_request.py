@@ -6,11 +6,13 @@ from typing import Any, NamedTuple
 from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
+from thali._model.command_line_options import TABLE_OPTIONS
 from thali._model.default_models import (
     DIMENSIONS,
     MAX_OBJECTS,
     WORTHS,
     choose_default_model,
+    choose_model,
     count_median_tasks,
 )
 from thali._model.finding_settings import AnswerSettings
@@ -19,8 +21,9 @@ from thali._model.registry import SPECS
 from thali._people.people_argument import Groups, Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
-from ..data_loading import NamedData, load_holdouts
-from ..model_lookup import resolve_alias, select_options
+from ..data_loading import NamedData, detect_data_kind, load_holdouts
+from ..model_lookup import find_implied_model, find_model, resolve_alias, select_options
+from ..model_options import index_options, select_table_arguments
 from ..option_parsers import parse_option
 from ..terminal_messages import Terminal
 from .resume_status import OVERWRITE
@@ -64,21 +67,13 @@ class FitRequest(NamedTuple):
             word: path for word, path in self.values.items() if word == "holdouts"
         }
 
-    @property
-    def without_holdouts(self) -> "FitRequest":
-        """Copy of the request without the holdout tasks."""
-        options = self.options.copy()
-        values = self.values.copy()
-        options.pop("holdouts", None)
-        values.pop("holdouts", None)
-        return self._replace(options=options, values=values)
-
     def settings(
         self, named_data: NamedData | None, data: Any, folder: Path = Path()
     ) -> AnswerSettings:
         """Build the settings of findings; read the market and holdout files.
 
-        `named_data`: the table; `data`: the data of the fit; `folder`: where the command was typed.
+        `named_data`: the table, None to skip the holdout tasks; `data`: the data of the fit;
+        `folder`: where the command was typed.
         """
         from thali._choice.reports.market_tables import restore_saved_table
         from thali._reading.table_files import load_table
@@ -91,7 +86,7 @@ class FitRequest(NamedTuple):
             settings["market"] = restore_saved_table(
                 data.scheme, load_table(folder / settings["market"]).frame
             )
-        if "holdouts" in settings and named_data is not None:
+        if settings.pop("holdouts", None) is not None and named_data is not None:
             settings["holdouts"] = load_holdouts(
                 named_data, self.spec, self.read_arguments, data.scheme
             )
@@ -152,13 +147,64 @@ def request_model(
         if other_models:
             message_parts += [", which requires ", Setting("model", other_models[0])]
         raise ArgumentError(*message_parts, ".")
-    options = select_options(spec, typed, data_name)
+    options = select_options(spec, method, typed, data_name)
     terminal.use_options([*COMMAND_OPTIONS, *spec.select_options(method)])
     values_by_word = {word: parse_option(option, typed[word]) for word, option in options.items()}
     values_by_word |= resolve_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values_by_word):
         values_by_word |= spec.methods_mean.get(method, {})
     return FitRequest(spec, method, options, values_by_word)
+
+
+def request_named_model(
+    terminal: Terminal, model_name: str | None, typed: dict[str, Any]
+) -> FitRequest | None:
+    """Parse the options of the model that is named or implied; None if the data choose one."""
+    spec = find_implied_model(typed)
+    alias = ""
+    if model_name is not None:
+        spec, alias = find_model(model_name)
+    if spec is None:
+        return None
+    return request_model(terminal, spec, alias, typed, None)
+
+
+def parse_table_arguments(terminal: Terminal, typed: dict[str, Any]) -> dict[str, Any]:
+    """Parse all typed options; return the options that describe the table."""
+    options_by_word = {
+        word: [option for _, option in owned] for word, owned in index_options().items()
+    }
+    # of options with equal names, --respondent of tables comes first
+    first_options = [options[0] for options in options_by_word.values()]
+    terminal.use_options([*COMMAND_OPTIONS, *TABLE_OPTIONS, *first_options])
+    return select_table_arguments(
+        {word: _parse_for_any_model(options_by_word[word], text) for word, text in typed.items()}
+    )
+
+
+def _parse_for_any_model(options: list[Option], text: str) -> Any:
+    """Parse the text typed after an option of several models; raise if no model accepts it."""
+    for option in options:
+        try:
+            return parse_option(option, text)
+        except ArgumentError:
+            continue
+    # the error that lists the most words
+    return parse_option(max(options, key=lambda option: len(option.words)), text)
+
+
+def request_kind_model(
+    terminal: Terminal,
+    named_data: NamedData,
+    read_arguments: dict[str, Any],
+    typed: dict[str, Any],
+) -> FitRequest:
+    """Choose the model for the data's kind and the typed options."""
+    kind_spec = choose_model(detect_data_kind(named_data, read_arguments=read_arguments), typed)
+    # so that options of individuals are accepted with every method
+    if kind_spec.method_of_individuals:
+        typed = {"people": "individuals"} | typed
+    return request_model(terminal, kind_spec, "", typed, named_data.name)
 
 
 def request_default_model(

@@ -101,11 +101,8 @@ def load_results(terminal: Terminal, results_path: Path) -> SavedResults:
             typed = {"people": "individuals"} | typed  # the default may have set it
         request = request_model(terminal, spec, "", typed, None)
         data_table = None
-        if (
-            "holdouts" in request.values
-            and (data_table := _find_fit_table(arguments["data_name"], command_folder)) is None
-        ):
-            request = request.without_holdouts
+        if "holdouts" in request.values:
+            data_table = _find_fit_table(arguments["data_name"], command_folder)
         settings = request.settings(data_table, subject._get_fit_data(), command_folder)
     cover = arguments.get("cover") or NO_COVER
     typed_command = format_command(command_name, arguments)

@@ -54,7 +54,7 @@ def run_test(
 ) -> PrintedResult:
     """Run a classical test on files; print results, write tables."""
     spec = find_test(name)
-    options = select_options(spec, typed, None, TESTS)
+    options = select_options(spec, "", typed, None, TESTS)
     terminal.use_options(spec.options)
     check_output_folder(out_folder)
     value_by_name = {
