@@ -617,7 +617,8 @@ def test_the_best_of_three_options_is_not_asked_about(stem):
 )
 @pytest.mark.parametrize(
     "name",
-    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked".split(),
+    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked"
+    " dislikes hated which_to_drop inferior schlechter évité".split(),
 )
 def test_the_one_that_lost_is_not_counted_as_the_winner(name, cells, code):
     columns = {"imgA": list("xxz"), "imgB": list("yzy"), name: list(cells), "judge": [1, 1, 2]}
@@ -638,6 +639,17 @@ def test_the_rejected_of_other_tables_is_no_choice():
         taken("target,left,right,less_similar\na,b,c,left\na,c,d,right\nb,c,d,left\n")
     data = th.read(pd.DataFrame({"winner": ["a", "a"], "loser": ["b", "c"]}), rejected="loser")
     assert data.counts.sum(1).tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize("levels", [["s", "m", "l"], ["s"]])  # of experiments, and of options
+@pytest.mark.parametrize("name", ["rejected", "not_chosen", "disliked"])
+def test_a_mark_of_the_rejected_is_no_choice(name, levels):
+    rows = pd.DataFrame({"id": np.repeat(range(6), 8), "task": np.tile(np.repeat(range(4), 2), 6)})
+    rows = rows.assign(item=np.tile(["tea", "rum"], 24), size=np.resize(levels, 48))
+    rows = rows.assign(**{name: np.resize([1, 0, 0, 1, 0, 1], 48)})
+    with pytest.raises(DataError, match="lacks a column with 1 for the chosen"):
+        th.read(rows)
+    assert "choices in 'picked'" in th.read(rows.rename(columns={name: "picked"})).read_as
 
 
 # All attributes of a series are used ---------------------------------------------------------------

@@ -27,6 +27,7 @@ from .column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from .respondent_table import has_adjacent_rows, is_constant_within, varies_within
@@ -167,6 +168,8 @@ def find_marked_column(
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
+        return None
+    if mentions_rejection(candidates[0]):  # a yes for each that was not chosen
         return None
     return candidates[0]
 

@@ -696,7 +696,9 @@ _REJECTING = {
     *(rejected for _, rejected in CHOSEN_REJECTED[:-1]),
     *LOSSES.sure,
     *WORST.sure,
-    *"less not nicht weniger moins pas menos losing disliked eliminated weaker uglier".split(),
+    *"less not nicht weniger moins pas menos losing eliminated weaker uglier inferior".split(),
+    *"dislike dislikes disliked hate hates hated avoid avoided drop dropped reject rejects".split(),
+    *"discard discarded exclude excluded remove removed schlechter evite".split(),
 } - {"other"}
 _NEGATIVE = re.compile("(?:un|dis|not|nicht|non)(.+)")
 
