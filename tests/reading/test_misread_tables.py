@@ -602,6 +602,15 @@ def test_rows_of_options_and_answers_are_no_card_sorts():
         header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
         with pytest.raises(recognise.RecognitionError, match="known layout"):
             taken("\n".join([header, *rows, ""]))
+    pairs = "tea,rum,rum,tea/gin,ale,gin,gin/rum,gin,rum,gin/ale,tea,ale,tea/tea,gin,gin,gin"
+    for sides in ("left,right", "photo_a,photo_b"):
+        text = f"id,{sides},first_click,final_click\n" + "\n".join(
+            f"{k},{row}" for k, row in enumerate(pairs.split("/"))
+        )
+        with pytest.raises(DataError, match=r"'first_click' and 'final_click'\?\); if .* `chosen`"):
+            taken(text)
+        data = recognise.read_data(Source("x.csv", text.encode()), chosen="final_click")[0]
+        assert isinstance(data, th.PairedComparisons) and data.n_comparisons == 5
 
 
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
