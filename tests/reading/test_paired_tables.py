@@ -255,6 +255,20 @@ def test_lists_of_options_are_sets(lists):
     assert sorted(set(data.sizes)) == [2, 3]
 
 
+LISTS = [*"|;,>", "['{}', '{}', '{}']", '["{}", "{}", "{}"]', '"{}"; "{}"; "{}"']
+LISTS += ["{{{},{},{}}}", "1) {}, 2) {}, 3) {}", "1. {}; 2. {}; 3. {}"]
+
+
+@pytest.mark.parametrize("lists", LISTS)
+@pytest.mark.parametrize("name", ["ranking", "ballot"])
+def test_labels_of_ranked_lists_have_no_brackets_quotes_and_places(lists, name):
+    if len(lists) == 1:
+        lists = f" {lists} ".join(["{}"] * 3)
+    orders = [("tea", "gin (dry)", "rum"), ("rum", "tea", "gin (dry)"), ("tea", "rum", "gin (dry)")]
+    data = th.read(pd.DataFrame({"id": [*"abc"], name: [lists.format(*order) for order in orders]}))
+    assert data == th.read(pd.DataFrame({"id": [*"abc"], name: list(map(" > ".join, orders))}))
+
+
 def test_lists_of_texts_in_json_are_read(tmp_path):
     file = tmp_path / "sets.json"
     file.write_text('[{"chosen":"a","options":["a","b","c"]},{"chosen":"b","options":["b","c"]}]')

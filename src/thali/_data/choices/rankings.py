@@ -118,6 +118,8 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
+_PLACE = re.compile(r"(\d{1,3})[.)] +(.+)")  # of a label in a list: 1. tea, 2. milk
+_QUOTED = re.compile(r"^(['\"])(.+)\1$")
 _TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
 _MEAN_RANK = re.compile(r"\d{1,9}\.\d+")
 _UNFINISHED = "dnf dsq dq disq otl cut mc mdf wd ret nc r".split()  # these share the last place
@@ -364,9 +366,15 @@ def _find_text_separator(column_name: str, column: Any) -> str:
 
 
 def _split_list(text: str, separator: str) -> list[str]:
-    """Split a text at a separator into stripped labels."""
+    """Split a text at a separator into labels, without brackets, quotes and numbers of places."""
+    if text[:1] + text[-1:] in ("[]", "{}"):
+        text = text[1:-1]
     # a form ends each label, also the last, with the separator
-    return [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
+    labels = [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
+    places = [_PLACE.fullmatch(label) for label in labels]
+    if [match and int(match[1]) for match in places] == [*range(1, len(labels) + 1)]:
+        labels = [match[2] for match in places if match]
+    return [_QUOTED.sub(r"\2", label) for label in labels]
 
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
