@@ -225,6 +225,22 @@ def test_ties_that_are_refused(name, text, facts):
         recognise(table(text, name)).build()
 
 
+@pytest.mark.parametrize("name", ["points_{}", "{} score", "Importance of {}", "Punkte{}"])
+def test_points_are_no_ranks(name):
+    options = [name.format(option.capitalize()) for option in ("tea", "rum", "gin")]
+    rows = pd.DataFrame([(3, 2, 1), (2, 3, 1), (3, 1, 2), (3, 2, 1)], list("wxyz"), options)
+    rows = rows.rename_axis("judge").reset_index()
+    with refused(DataError, "may be ranks or points", "unranked='absent'", "with `item`"):
+        th.read(rows)
+    ranks = rows.set_axis(["judge", "rank_Tea", "rank_Rum", "rank_Gin"], axis=1)
+    ranking = th.read(rows, unranked="absent")
+    assert (ranking.choice == th.read(ranks).choice).all()
+    board = th.leaderboard(rows, item="judge", progressbar=False)
+    assert board.table.index[0] == options[0]
+    options = [f"Rank by importance [{option}]" for option in ("tea", "rum", "gin")]
+    assert (th.read(rows.set_axis(["judge", *options], axis=1)).choice == ranking.choice).all()
+
+
 def test_an_option_that_nobody_ranked_stays():
     text = "race,A,B,C,D\n1,1,2,,\n2,2,1,3,\n3,1,3,2,\n4,2,1,,\n"
     assert made(text, unranked="worse")[0].labels == tuple("ABCD")

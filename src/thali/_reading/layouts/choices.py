@@ -54,11 +54,13 @@ from thali._data.column_roles import (
     RANK,
     RESPONDENT,
     RESPONDENT_OF_TASKS,
+    SCORE,
     TASK,
     TASK_OF_RESPONDENT,
     WEIGHTS,
     WORST,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -67,7 +69,7 @@ from thali._data.kinds import CHOICES
 from thali._data.respondent_table import varies_within
 from thali._data.triplets.triplet_tables import are_stimuli
 from thali._labels import format_label, has_repeats, shorten, suggest
-from thali.errors import Argument, DataError, Message, Setting
+from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
@@ -245,6 +247,7 @@ def match_rankings(
         table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
         _refuse_nameless_ranks(table, ranking_columns.columns)
+        _refuse_points(ranking_columns.columns)
     if ranking_columns.shape == LONG and not is_requested:
         _refuse_other_ranks(table, ranking_columns)
     return Reading(
@@ -293,6 +296,25 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         " If the first cell is the number of the best option, rename the columns to"
         " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
         " option."
+    )
+
+
+_POINTS = {*SCORE.synonyms, "point", "pts", "puntos", "rating", "importance", "wichtigkeit"}
+
+
+def _refuse_points(columns: tuple[str, ...]) -> None:
+    """Raise DataError if all columns of ranks are called points, of which many are better."""
+    shared_words = set.intersection(*(set(list_name_words(name)) for name in columns))
+    if _POINTS.isdisjoint(shared_words) or not shared_words.isdisjoint(RANK.synonyms):
+        return
+    raise DataError(
+        f"The numbers in {shorten(columns, 3)} may be ranks or points. If 1 is the best, set ",
+        Setting("unranked", "absent"),
+        "; if the highest number is the best, they are scores: use ",
+        InPython("th.leaderboard", "thali leaderboard"),
+        ", and give the name of the column of respondents with ",
+        Argument("item"),
+        ".",
     )
 
 
