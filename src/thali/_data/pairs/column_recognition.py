@@ -33,11 +33,16 @@ COUNT_NAMES = tuple(
     (
         "{0}over{1} {0}wins {0}win wins{0} win{0} count{0} {0}count chose{0} {0}chosen n{0}{1}"
         " n{0} votes{0} {0}votes w{0}{1} x{0}{1} wins{0}{1} winner{0} chosen{0} preferred{0}"
-        " {0}preferred prefer{0} prefers{0}"
+        " {0}preferred prefer{0} prefers{0} anzahl{0} stimmen{0} voix{0} votos{0}"
     ).split()
 )
 PROBABILITY_NAMES = ("p{0}", "prob{0}", "probability{0}")  # that the option of this side is chosen
-_TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
+_TIE_NAMES = tuple(
+    (
+        "{0} winner{0} chosen{0} preferred{0} is{0} n{0} num{0} votes{0} {0}votes count{0} {0}count"
+        " anzahl{0} stimmen{0} voix{0} votos{0}"
+    ).split()
+)
 _NEUTRAL = (
     ("row", "col"),
     ("row", "column"),
@@ -264,7 +269,7 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 def find_ties_column(names: list[str]) -> str | None:
     """Return the column whose name means ties, or None; raise if several do."""
-    tie_names = {prefix + word for prefix in _TIE_PREFIXES for word in TIES.sure} | {"tij"}
+    tie_names = {name.format(word) for name in _TIE_NAMES for word in TIES.sure} | {"tij"}
     tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
         raise DataError(
