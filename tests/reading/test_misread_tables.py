@@ -735,6 +735,28 @@ def test_the_task_of_marks_of_best_and_worst_can_be_named():
         assert recognise.read_data(source, task=header.split(",")[0])[0] == data
 
 
+def best_worst_rows():
+    keys = {"id": np.repeat(range(4), 15), "task": np.tile(np.repeat(range(5), 3), 4)}
+    best = np.resize([0, 0, 1, 1, 0, 0, 0, 1, 0], 60)
+    return pd.DataFrame(keys | {"best": best, "worst": np.roll(best.reshape(20, 3), 1, 1).ravel()})
+
+
+@pytest.mark.parametrize("labels", ["123", "ABC"])
+def test_best_and_worst_products_are_no_best_and_worst_numbers(labels):
+    frame = best_worst_rows().assign(alt=np.resize([*labels], 60))
+    frame = frame.assign(price=np.resize([1, 2, 4, 8], 60), size=np.resize([*"smlls"], 60))
+    with refused(DataError, "'alt' numbers products", "'best' marks the best", "`chosen`"):
+        th.read(frame)
+    data = th.read(frame, chosen="best")
+    assert data.attributes == ("price", "size") and data.n_tasks == 20
+    numbers = th.read(frame, best="best", worst="worst")
+    assert numbers == th.read(frame.drop(columns=["price", "size"])) and len(numbers.labels) == 3
+    # what differs between options alone, and what was measured
+    prices = frame["alt"].map(dict(zip(labels, (3, 1, 2), strict=True)))
+    frame = frame.drop(columns="size").assign(price=prices, position=np.resize([1, 3, 2], 60))
+    assert isinstance(th.read(frame.assign(rt=range(60)), without="position"), th.Choices)
+
+
 # Cards in the rows of a sort -----------------------------------------------------------------------
 
 

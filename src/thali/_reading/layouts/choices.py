@@ -12,6 +12,7 @@ from thali._data.choice_marks import counts_up, measures_answers, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
+    LongBestWorst,
     expand_lists,
     find_best_columns,
     find_best_worst_columns,
@@ -490,6 +491,8 @@ def match_best_worst(
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_columns = find_long_columns(table.frame, named_columns)
     if long_columns is not None:
+        if None in (best, worst):
+            _refuse_described_options(table, long_columns)
         answer_columns = keep_given(long_columns.respondent, long_columns.task)
         roles = _read_best_worst_roles(
             long_columns, long_columns.option, long_columns.task
@@ -541,6 +544,24 @@ def match_best_worst(
         str(wide_columns),
         _read_best_worst_roles(wide_columns, *wide_columns.options),
     )
+
+
+def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
+    """Raise DataError if options of a long best-worst table are products that differ by task."""
+    options = {"chosen": columns.best, "alternative": columns.option, "task": columns.task}
+    products = replace(table, frame=table.frame.drop(columns=columns.worst))
+    if describes_products(products, options | {"respondent": columns.respondent}):
+        raise DataError(
+            f"Column {columns.option!r} numbers products that other columns describe, of which"
+            f" {columns.best!r} marks the best. If they are choices of products, name this column"
+            " with ",
+            Argument("chosen"),
+            "; if descriptions do not matter, give the names of the answers with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+            ".",
+        )
 
 
 def _refuse_several_traits(table: RawTable) -> None:
