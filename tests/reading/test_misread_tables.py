@@ -754,7 +754,17 @@ def test_best_and_worst_products_are_no_best_and_worst_numbers(labels):
     # what differs between options alone, and what was measured
     prices = frame["alt"].map(dict(zip(labels, (3, 1, 2), strict=True)))
     frame = frame.drop(columns="size").assign(price=prices, position=np.resize([1, 3, 2], 60))
-    assert isinstance(th.read(frame.assign(rt=range(60)), without="position"), th.Choices)
+    assert isinstance(th.read(frame.assign(rt=range(60))), th.Choices)
+
+
+@pytest.mark.parametrize("name", ["position", "place", "rank"])
+def test_positions_beside_marks_of_the_best_are_no_ranks(name):
+    frame = best_worst_rows().assign(item=np.resize([*"abcde"], 60))
+    shown = frame.assign(**{name: np.resize([1, 2, 3], 60)})
+    assert th.read(shown) == th.read(frame)
+    order = frame["best"] + 2 * (1 - frame["best"] - frame["worst"]) + 3 * frame["worst"]
+    with pytest.raises(DataError, match="ranking per row.* or as choices from sets"):
+        th.read(frame.assign(**{name: order}))
 
 
 # Cards in the rows of a sort -----------------------------------------------------------------------

@@ -235,8 +235,9 @@ def match_rankings(
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
     is_requested = option is not None or rank is not None
-    if ranking_columns.shape == LONG and not is_requested and _shows_positions(table):
-        return None
+    if ranking_columns.shape == LONG and not is_requested:
+        if _shows_positions(table, ranking_columns.columns[1]):
+            return None
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
@@ -372,8 +373,13 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
 _MIN_CORRELATION = 3.0  # with ranks, in standard errors, from which on numbers are related to them
 
 
-def _shows_positions(table: RawTable) -> bool:
-    """Return whether one option of each set is chosen, so that ranks are positions shown."""
+def _shows_positions(table: RawTable, rank: str) -> bool:
+    """Return whether an option of each set is marked, so that ranks are positions shown."""
+    marks = find_long_columns(table.frame, {})
+    if marks is not None:
+        ranks: Any = table.frame.groupby(marks.best)[rank]
+        if ranks.nunique().min() > 1:
+            return True
     return is_long_table(table.frame) or describes_products(table, {})
 
 
