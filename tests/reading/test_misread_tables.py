@@ -688,6 +688,19 @@ def test_of_two_alternatives_none_is_the_worst(has_attributes):
     assert data == th.read(frame.assign(choice=[1, 0, 0, 1, 0, 1, 1, 0]))
 
 
+@pytest.mark.parametrize("sides", [("Aff", "Neg"), ("pro", "contra"), ("A", "B")])
+def test_columns_called_like_the_alternatives_may_contain_options(sides):
+    first, second = sides
+    rows = [("tea", "rum", 3, 1, first), ("rum", "gin", 2, 1, second), ("gin", "tea", 1, 2, second)]
+    names = [first, second, f"{first}_points", f"{second}_points", "decision"]
+    frame = pd.DataFrame(rows, columns=names).assign(judge=[1, 2, 2])
+    with pytest.raises(DataError, match="`kind='experiment'`|are called like the alternatives"):
+        th.read(frame)
+    data = th.read(frame, first=first, second=second, chosen="decision")
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"tea": 2, "rum": 0, "gin": 1}
+    assert th.read(frame, without=[first, second]).attributes == ("points",)
+
+
 # Picks from menus ----------------------------------------------------------------------------------
 
 

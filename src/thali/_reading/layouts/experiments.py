@@ -422,6 +422,8 @@ def match_wide(
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
+        if attributes is None:
+            _refuse_options(table, wide_columns)
         read_options = dict(settings, **named_columns, alternatives=alternatives)
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
         answers: dict[str, float] = {}
@@ -480,6 +482,27 @@ def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
         Setting("without", later_columns),
         "; if they describe the products, list all attributes in ",
         Argument("attributes"),
+        ".",
+    )
+
+
+def _refuse_options(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError if columns of texts, called like the alternatives, may be the compared."""
+    names = [name for name in columns.alternatives if name in table.names]
+    if len(names) != 2 or not columns.used.isdisjoint(names):
+        return
+    if any(has_numbers(table.frame[name]) for name in names):
+        return
+    raise DataError(
+        f"Columns {shorten(names)} are called like the alternatives, so that they may contain the"
+        " compared options. If they do, set ",
+        Setting("first", names[0]),
+        ", ",
+        Setting("second", names[1]),
+        " and ",
+        Setting("chosen", columns.chosen),
+        "; if the options do not matter, drop these columns with ",
+        Setting("without", names),
         ".",
     )
 
