@@ -314,6 +314,7 @@ _DIGIT = re.compile(r"\d")
 
 # words in the names of columns that number the products of a set
 PLACE_WORDS = set("package bundle profile card option item product vignette candidate".split())
+ORDER_WORDS = {"position", "order", "slot"}  # of those that may do so in any order
 
 
 def find_alternative_column(
@@ -339,7 +340,7 @@ def find_alternative_column(
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)
-        has_place_word = not PLACE_WORDS.isdisjoint(list_name_words(name))
+        has_place_word = not (PLACE_WORDS | ORDER_WORDS).isdisjoint(list_name_words(name))
         if has_numbers(column):
             is_called_alternative = has_place_word or simplify_name(name) in ALTERNATIVE.synonyms
         else:
