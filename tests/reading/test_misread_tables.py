@@ -1058,3 +1058,20 @@ def test_numbers_that_may_be_numbers_are_not_asked_about(column, number):
             text.replace("b,2,1", "b,78,81").replace("c,3,1", "c,90,88").replace("c,0,2", "c,70,72")
         )
     assert taken(text)
+
+
+@pytest.mark.parametrize("sides", [("left", "right"), ("Links", "Rechts"), ("first", "second")])
+def test_the_side_of_an_option_may_decide_which_was_chosen(sides):
+    frame = pd.DataFrame({"who": [1, 1, 2, 2], "item_a": list("tgrt"), "item_b": list("rtgg")})
+    frame = frame.assign(a_was=[sides[k] for k in (0, 1, 1, 0)])
+    frame = frame.assign(choice=[sides[k] for k in (0, 0, 1, 1)])
+    with refused(DataError, "'a_was' may show on which side 'item_a' was", "without=['a_was']"):
+        th.read(frame)
+    data = th.read(frame, without="a_was")
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"t": 1, "g": 3, "r": 0}
+    data = th.read(frame.assign(choice=list("ttrg")))
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"t": 2, "g": 1, "r": 1}
+    # columns of sides, and a constant
+    named = {"item_a": sides[0], "item_b": sides[1]}
+    assert th.read(frame.rename(columns=named)).n_comparisons == 4
+    assert th.read(frame.assign(a_was=sides[0])).n_comparisons == 4
