@@ -1075,3 +1075,20 @@ def test_the_side_of_an_option_may_decide_which_was_chosen(sides):
     named = {"item_a": sides[0], "item_b": sides[1]}
     assert th.read(frame.rename(columns=named)).n_comparisons == 4
     assert th.read(frame.assign(a_was=sides[0])).n_comparisons == 4
+
+
+@pytest.mark.parametrize("block", ["wave", "session", "block"])
+def test_two_waves_of_wide_tasks_are_no_long_tasks(block):
+    rows = [
+        (who, wave, task, 10 + wave * task, 20 - who * wave, "xy"[task % 2], "yx"[wave % 2], answer)
+        for who in range(5)
+        for wave in (1, 2)
+        for task in range(4)
+        for answer in [1 + (who + wave + task) % 2]
+    ]
+    names = ["id", block, "task", "price_1", "price_2", "brand_1", "brand_2", "choice"]
+    frame = pd.DataFrame(rows, columns=names)
+    with refused(DataError, f"'{block}' and 'task' and give its name with `task`"):
+        th.read(frame)
+    tasks = frame[block].astype(str) + " " + frame["task"].astype(str)
+    assert th.read(frame.assign(task=tasks)).n_tasks == len(frame)

@@ -279,6 +279,11 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     keys = list(dict.fromkeys((respondent, task)))
     marked_share = share_of_marked_sets(get_column(frame, chosen), number_sets(frame, keys))
     tasks = frame.groupby(keys, sort=False)
+    wide_tasks = None
+    if marked_share < 1.0:  # of numbers of alternatives some sets may have a single 1
+        wide_tasks = find_wide_tasks(frame, {"chosen": options.get("chosen")})
+    if wide_tasks is not None and wide_tasks.is_sure and wide_tasks.chosen == chosen:
+        return []
     if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen, keys):
         return []
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
