@@ -274,3 +274,21 @@ def test_models_without_ties_in_rankings_name_what_has_them(model):
         th.EliminationByAspects(**model).fit(data)
     with refused(DataError, "'half'"):
         data.without_ties("half")
+
+
+@pytest.mark.parametrize(
+    ("header", "who", "numbered"),
+    [
+        ("event,heat,swimmer,place", "event 'a'", "'event' and 'heat'"),
+        ("judge,flight,swimmer,rank", "judge 'a'", "'flight'"),
+    ],
+)
+def test_rankings_numbered_anew_are_asked_about(header, who, numbered):
+    orders = [("a", 1, "xyz"), ("a", 2, "zxy"), ("b", 1, "yxz"), ("b", 2, "xyz")]
+    rows = [(*keys, name, k) for *keys, names in orders for k, name in enumerate(names, 1)]
+    frame = pd.DataFrame(rows, columns=header.split(","))
+    with refused(DataError, f"ranking of {who}", f"write {numbered} in a column 'task'"):
+        th.read(frame, option="swimmer")
+    task = frame.iloc[:, 0] + frame.iloc[:, 1].astype(str)
+    data = th.read(frame.assign(task=task), option="swimmer")
+    assert "4 rankings of 3 options" in data.read_as and data.n_choices == 8

@@ -948,14 +948,11 @@ def _read_long_rankings(
     )
     if is_repeated.any():
         row = int(sorted_rows[1:][is_repeated].min())
-        hint: Any = ""
-        if columns.group is None:
-            hint = _suggest_ranking(frame, [*key_columns, option_column], columns)
         raise DataError(
             f"{option_labels[option_index[row]]!r} is listed twice in"
             f" {describe_ranking(ranking_index[row])}, the second time in row"
             f" {frame.index[row]}",
-            hint,
+            _suggest_ranking(frame, [*key_columns, option_column], columns),
             ".",
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(first_rows)))
@@ -992,6 +989,12 @@ def _suggest_ranking(
     for name in column_names(frame):
         if name in columns.used or frame.duplicated([*key_columns, name]).any():
             continue
+        has_sets = frame.duplicated([*key_columns[:-1], name], keep=False).all()
+        if has_sets and (columns.group or (columns.respondent and has_numbers(frame[name]))):
+            names = " and ".join(map(repr, filter(None, (columns.group, name))))
+            return Clause(f"; if {name!r} numbers the rankings, write {names} in a column 'task'")
+        if columns.group is not None:
+            continue
         if columns.respondent is None and not frame[name].is_unique:
             argument = Setting("respondent", name)
             return Clause(f"; if {name!r} contains the respondents, set ", argument)
@@ -999,7 +1002,7 @@ def _suggest_ranking(
             continue
         condition = f"{name!r} == {format_label(frame[name].iloc[0])!r}"
         return Clause(f"; to read the rankings of one {name!r}, set ", Setting("where", condition))
-    return Clause("; if the respondent has several rankings, number them in a column 'task'")
+    return Clause("; if there are several rankings, number them in a column 'task'")
 
 
 def _encode_rankings(
