@@ -357,9 +357,10 @@ def test_items_that_are_offered_once_are_no_options():
     assert (data.n_tasks, data.attributes) == (30, ("price", "size"))
 
 
-def test_positions_of_the_odd_one_may_count_from_zero():
+@pytest.mark.parametrize("columns", ["stim1,stim2,stim3", "stim0,stim1,stim2"])
+def test_positions_of_the_odd_one_may_count_from_zero(columns):
     rows = ["cat,dog,car,2", "car,cat,bus,1", "bus,dog,cat,0", "dog,cat,bus,2"]
-    data = read("\n".join(["stim1,stim2,stim3,odd", *rows]))
+    data = read("\n".join([f"{columns},odd", *rows]))
     chosen = [k for k, count in enumerate(data.counts) if count]
     pairs = {frozenset((data.labels[data.first[k]], data.labels[data.second[k]])) for k in chosen}
     assert pairs == {frozenset(("cat", "dog")), frozenset(("car", "bus"))}
