@@ -303,3 +303,15 @@ def test_teams_are_no_options():
     # a comma in a label is no list
     named = [('"Lee, Ann"', '"Lee, Bob"'), ('"Kim, Ann"', '"Kim, Bob"')]
     assert len(read(table("winner,loser", named)).labels) == 4
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["model_chosen model_rejected", "candidateChosen candidateNotChosen", "beer.winner beer.loser"],
+)
+def test_the_words_for_the_chosen_and_the_rejected_may_come_last(names):
+    chosen, rejected = names.split()
+    frame = pd.DataFrame({"id": [1, 1, 2], chosen: list("xxy"), rejected: list("yzz")})
+    assert won(th.read(frame)) == ({"x": 2, "y": 1, "z": 0}, 0)
+    scores = {f"score_{word}": [3, 2, 1] for word in ("chosen", "rejected")}
+    assert th.read(frame.assign(**scores)) == th.read(frame)

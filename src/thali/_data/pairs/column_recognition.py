@@ -209,9 +209,16 @@ _WITH_SECOND_WORD = (*CHOSEN_REJECTED[:-1], ("w", "l"), ("winning", "losing"), (
 def _list_worded_pairs(
     name_by_simplified: dict[str, str], text_columns: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Return the first pair of names such as winnername and losername, or wteamid and lteamid."""
-    # scores and ages are numbers, so that an unusual second word requires texts
+    """Return the first pair such as winnername and losername, or itemchosen and itemrejected."""
+    # scores and ages are numbers, so that an unusual further word requires texts
     pair_by_word = {
+        first_word: (name, first_word + rejected)
+        for chosen, rejected in CHOSEN_REJECTED[:-1]
+        for name in name_by_simplified
+        if (first_word := name.removesuffix(chosen)) + rejected in name_by_simplified
+        and first_word not in ("", name)
+    }
+    pair_by_word |= {
         second_word: (name, rejected + second_word)
         for chosen, rejected in _WITH_SECOND_WORD
         for name in name_by_simplified
