@@ -315,3 +315,13 @@ def test_the_words_for_the_chosen_and_the_rejected_may_come_last(names):
     assert won(th.read(frame)) == ({"x": 2, "y": 1, "z": 0}, 0)
     scores = {f"score_{word}": [3, 2, 1] for word in ("chosen", "rejected")}
     assert th.read(frame.assign(**scores)) == th.read(frame)
+
+
+def test_the_only_answer_of_e_prime_is_the_response():
+    frame = pd.DataFrame({"Subject": [1, 1, 2], "LeftPic": list("xxy"), "RightPic": list("yzz")})
+    answers = {"Slide1.RESP": [1, 1, 2], "Slide1.RT": [512, 640, 498], "Slide1.CRESP": [1, 2, 1]}
+    data = th.read(frame.assign(**answers))
+    assert won(data) == ({"x": 2, "y": 0, "z": 1}, 0)
+    assert "chosen side in 'Slide1.RESP'" in data.read_as
+    with pytest.raises(DataError, match="lacks a column showing whether 'LeftPic'"):
+        th.read(frame.assign(**answers, **{"Fixation.RESP": [2, 1, 1]}))
