@@ -225,6 +225,24 @@ def test_ties_that_are_refused(name, text, facts):
         recognise(table(text, name)).build()
 
 
+@pytest.mark.parametrize("words", ["worst_to_best", "Order (least to most)", "disliked", "reverse"])
+@pytest.mark.parametrize("shape", ["text", "long", "ranks"])
+def test_rankings_that_begin_with_the_worst_are_asked_about(words, shape):
+    rows = pd.DataFrame({"id": [*"abc"], "ranking": ["x > y > z", "z > y > x", "y > x > z"]})
+    names = {"ranking": f"{words} ranking"}
+    if shape == "ranks":
+        names = {k: f"{words} rank{k + 1}" for k in range(3)}
+        rows = rows[["id"]].join(rows["ranking"].str.split(" > ", expand=True))
+    if shape == "long":
+        names = {"rank": f"{words} rank"}
+        ranks = {"item": [*"xyzxyzxyz"], "rank": [1, 2, 3, 3, 2, 1, 2, 1, 3]}
+        rows = pd.DataFrame({"id": [*"aaabbbccc"]} | ranks)
+    with pytest.raises(DataError, match="may have the worst option first"):
+        th.read(rows.rename(columns=names))
+    plain = {key: name.replace(words, "best_to_worst ") for key, name in names.items()}
+    assert th.read(rows.rename(columns=plain)).n_choices == 6
+
+
 @pytest.mark.parametrize("name", ["points_{}", "{} score", "Importance of {}", "Punkte{}"])
 def test_points_are_no_ranks(name):
     options = [name.format(option.capitalize()) for option in ("tea", "rum", "gin")]
@@ -235,10 +253,18 @@ def test_points_are_no_ranks(name):
     ranks = rows.set_axis(["judge", "rank_Tea", "rank_Rum", "rank_Gin"], axis=1)
     ranking = th.read(rows, unranked="absent")
     assert (ranking.choice == th.read(ranks).choice).all()
-    board = th.leaderboard(rows, item="judge", progressbar=False)
-    assert board.table.index[0] == options[0]
     options = [f"Rank by importance [{option}]" for option in ("tea", "rum", "gin")]
     assert (th.read(rows.set_axis(["judge", *options], axis=1)).choice == ranking.choice).all()
+
+
+@pytest.mark.fit
+def test_points_are_scores_of_a_leaderboard():
+    points = pd.DataFrame(
+        {"judge": [*"wxyz"], "tea_points": [3, 2, 3, 3], "rum_points": [2, 3, 1, 2]}
+    )
+    points = points.assign(gin_points=[1, 1, 2, 1])
+    board = th.leaderboard(points, item="judge", progressbar=False)
+    assert board.table.index[0] == "tea_points"
 
 
 def test_an_option_that_nobody_ranked_stays():

@@ -63,6 +63,7 @@ from thali._data.column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from thali._data.experiments.wide_table import find_wide_tasks
@@ -252,6 +253,8 @@ def match_rankings(
         _refuse_points(ranking_columns.columns)
     if ranking_columns.shape == LONG and not is_requested:
         _refuse_other_ranks(table, ranking_columns)
+    if ranking_columns.shape != OPTIONS and not is_requested:
+        _refuse_worst_first(ranking_columns.columns[-1])
     return Reading(
         CHOICES,
         _RANKINGS,
@@ -301,6 +304,20 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
     )
 
 
+def _refuse_worst_first(name: str) -> None:
+    """Raise DataError if the name of a column of rankings says that the worst may be first."""
+    words = list_name_words(name)
+    worst_words = [
+        k for k, word in enumerate(words) if mentions_rejection(word) or word in _FIRST_OUT
+    ]
+    if worst_words and {*BEST.sure}.isdisjoint(words[: worst_words[0]]):
+        raise DataError(
+            f"By its name, column {name!r} may have the worst option first. If it does, reverse its"
+            " rankings; then, or if the best is first, rename the column."
+        )
+
+
+_FIRST_OUT = {"reverse", "reversed", "inverse", "elimination"}
 _POINTS = {*SCORE.synonyms, "point", "pts", "puntos", "rating", "importance", "wichtigkeit"}
 
 
