@@ -318,3 +318,19 @@ def test_rankings_numbered_anew_are_asked_about(header, who, numbered):
     task = frame.iloc[:, 0] + frame.iloc[:, 1].astype(str)
     data = th.read(frame.assign(task=task), option="swimmer")
     assert "4 rankings of 3 options" in data.read_as and data.n_choices == 8
+
+
+@pytest.mark.parametrize("names", ["price_{},brand_{},rank_{}", "price{},size{},rank{}"])
+def test_ranks_of_products_in_other_columns_are_asked_about(names):
+    header = [name.format(k) for k in (1, 2, 3) for name in names.split(",")]
+    rows = ["1,10,a,1,20,a,2,30,c,3", "1,20,c,2,10,b,1,20,b,3", "2,30,a,3,20,b,2,10,a,1"]
+    frame = pd.DataFrame([row.split(",") for row in rows], columns=["id", *header])
+    frame = frame.astype(dict.fromkeys([name for name in header if name[0] in "pr"], int))
+    described = [name for name in header if name[0] != "r"]
+    ranks = [name for name in header if name[0] == "r"]
+    with pytest.raises(DataError, match="are not read: for the first choices.*`without="):
+        th.read(frame)
+    data = th.read(frame, without=described)
+    assert data == th.read(frame[["id", *ranks]]) and data.labels == ("1", "2", "3")
+    choices = frame.drop(columns=ranks).assign(choice=frame[ranks].to_numpy().argmin(1) + 1)
+    assert isinstance(th.read(choices), th.ChoiceExperiment)

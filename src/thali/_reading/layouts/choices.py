@@ -13,6 +13,7 @@ from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
     LongBestWorst,
+    are_rank_rows,
     expand_lists,
     find_best_columns,
     find_best_worst_columns,
@@ -66,7 +67,7 @@ from thali._data.column_roles import (
     mentions_rejection,
     simplify_name,
 )
-from thali._data.experiments.wide_table import find_wide_tasks
+from thali._data.experiments.wide_table import find_wide_tasks, list_numbered_columns
 from thali._data.kinds import CHOICES
 from thali._data.respondent_table import varies_within
 from thali._data.triplets.triplet_tables import are_stimuli
@@ -247,6 +248,7 @@ def match_rankings(
     if ranking_columns.shape == RANKS:
         if _are_sets(table, ranking_columns):
             return None
+        _refuse_ranked_products(table, ranking_columns.columns)
         table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
         _refuse_nameless_ranks(table, ranking_columns.columns)
@@ -301,6 +303,21 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         " If the first cell is the number of the best option, rename the columns to"
         " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
         " option."
+    )
+
+
+def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
+    """Raise DataError if columns 1, 2, ... have ranks or numbers of products in other columns."""
+    described = [name for name in list_numbered_columns(table.names) if name not in columns]
+    if len(described) < len(columns) or not are_rank_rows(list_rows(table.frame, columns)):
+        return
+    raise DataError(
+        f"Columns {shorten(described, 4)} may describe products that {shorten(columns, 3)} rank."
+        " Rankings of described products are not read: for the first choices, write the number of"
+        " the best in a column 'choice' instead of the ranks. If options are ranked that are"
+        " called 1, 2, ..., set ",
+        Setting("without", described),
+        ".",
     )
 
 
