@@ -1092,3 +1092,15 @@ def test_two_waves_of_wide_tasks_are_no_long_tasks(block):
         th.read(frame)
     tasks = frame[block].astype(str) + " " + frame["task"].astype(str)
     assert th.read(frame.assign(task=tasks)).n_tasks == len(frame)
+
+
+@pytest.mark.parametrize("question", ["How different are these?", "Wie unähnlich sind die beiden?"])
+def test_a_question_says_that_ratings_are_dissimilarities(question):
+    rows = [(k, *pair, 3 + k) for k in (1, 2) for pair in permutations("abc", 2)]
+    frame = pd.DataFrame(rows, columns=["id", "item1", "item2", "rating"]).assign(text=question)
+    with pytest.raises(DataError, match="'rating' may be a dissimilarity.*='linear'.*`similarity`"):
+        th.read(frame)
+    assert "converted from dissimilarities" in th.read(frame, dissimilarities="linear").read_as
+    similar = th.read(frame, similarity="rating")
+    assert similar == th.read(frame.assign(text="How similar are these?"))
+    assert similar == th.read(frame.rename(columns={"rating": "similarity"}))
