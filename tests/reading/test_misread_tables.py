@@ -1104,3 +1104,14 @@ def test_a_question_says_that_ratings_are_dissimilarities(question):
     similar = th.read(frame, similarity="rating")
     assert similar == th.read(frame.assign(text="How similar are these?"))
     assert similar == th.read(frame.rename(columns={"rating": "similarity"}))
+
+
+def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
+    frame = pd.DataFrame({"item1": list("aab"), "item2": list("bcc"), "rater1": [1, 2, 1]})
+    frame = frame.assign(rater2=[1, 1, 2], rater3=[2, 1, 1])
+    with refused(DataError, "'item1' or 'item2' was chosen", "kind='similarities'"):
+        th.read(frame)
+    assert isinstance(th.read(frame, kind="similarities"), th.Similarities)
+    answers = frame.melt(["item1", "item2"], var_name="respondent", value_name="choice")
+    assert th.read(answers).n_comparisons == 9
+    assert isinstance(th.read(frame.replace(2, 5)), th.Similarities)

@@ -464,11 +464,21 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
     if not have_numbers or any(has_numbers(table.frame[name]) for name in sides[0]):
         return None
     rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
+    question = None
+    if {*rows["similarity"].dropna()} == {1, 2}:
+        first, second = sides[0]
+        question = Message(
+            f"The numbers 1 and 2 in {shorten(raters, 3)} may say that {first!r} or {second!r} was"
+            " chosen. If they do, write one row per answer, with columns 'respondent' and 'choice';"
+            " if they are ratings, set ",
+            Setting("kind", "similarities"),
+            ".",
+        )
     columns = SimilarityColumns(*sides[0], "similarity", None, "respondent")
     description = f"one pair per row, one rating per respondent, {shorten(raters, 3)}"
     convert = partial(_read_list, rows, columns, dissimilarities, description)
     roles = ColumnsRead(sides[0], tuple(raters))
-    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
+    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles, doubt=question)
 
 
 RATINGS = Shape(
