@@ -140,11 +140,7 @@ def find_marked_column(
     ]
     if not mark_columns:
         return None
-    named_columns = [
-        name
-        for name in mark_columns
-        if mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
-    ]
+    named_columns = list(filter(mentions_first_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
     marked_columns = [  # with one yes in each set
@@ -477,6 +473,11 @@ def mentions_choice(name: str) -> bool:
     return simplify_name(name) not in TIES.sure and not _CHOICE_WORDS.isdisjoint(
         list_name_words(name)
     )
+
+
+def mentions_first_choice(name: str) -> bool:
+    """Return whether a word of a column's name means a choice that is not a later one."""
+    return mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
 
 
 def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -16,6 +16,7 @@ from thali._data.choice_marks import (
     list_marks,
     list_respondents_of_tasks,
     measures_answers,
+    mentions_first_choice,
     number_sets,
     ranks_rows,
     share_of_marked_sets,
@@ -429,6 +430,8 @@ def match_wide(
         """Return the experiment, and a sentence on how it was read."""
         if attributes is None:
             _refuse_options(table, wide_columns)
+        if chosen is None:
+            _refuse_other_answers(table, wide_columns)
         read_options = dict(settings, **named_columns, alternatives=alternatives)
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
         answers: dict[str, float] = {}
@@ -510,6 +513,24 @@ def _refuse_options(table: RawTable, columns: WideTasks) -> None:
         Setting("without", names),
         ".",
     )
+
+
+def _refuse_other_answers(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError if another column of the same values may contain the choice, too."""
+    values = {*get_column(table.frame, columns.chosen).dropna()}
+    names = [
+        name
+        for name in table.names
+        if mentions_first_choice(name)
+        and name not in columns.used - {columns.chosen}
+        and {*get_column(table.frame, name).dropna()} == values
+    ]
+    if len(names) > 1 and simplify_name(columns.chosen) not in CHOSEN.synonyms:
+        raise DataError(
+            f"Columns {shorten(names)} may each contain the choice; give the name of one with ",
+            Argument("chosen"),
+            ".",
+        )
 
 
 def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:
