@@ -74,6 +74,9 @@ TABLES = {
         (
             "subject,item1,item2,item3,best,worst",
             "Proband,Objekt1,Objekt2,Objekt3,bester,schlechtester",
+            "Richter,Objekt1,Objekt2,Objekt3,am wichtigsten,am unwichtigsten",
+            "sujet,objet1,objet2,objet3,le plus important,le moins important",
+            "sujeto,objeto1,objeto2,objeto3,más importante,menos importante",
         )
         + ("sujet,objet1,objet2,objet3,meilleur,pire", "sujeto,objeto1,objeto2,objeto3,mejor,peor"),
         CHOICES,

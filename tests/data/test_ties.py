@@ -140,6 +140,23 @@ def test_bad_ties_are_refused(ties, facts):
         th.PairedComparisons(COUNTS, LABELS, ties)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "a,b,wins_a,wins_b,ties",
+        "a,b,votes_a,votes_b,votes_tie",
+        "item_i,item_j,n_i,n_j,n_tie",
+        "left,right,left_count,right_count,tie_count",
+        "A,B,Anzahl A,Anzahl B,Anzahl unentschieden",
+    ],
+)
+def test_ties_are_counted_in_the_words_of_the_wins(header):
+    rows = [("tea", "milk", 3, 1, 2), ("milk", "rum", 2, 4, 0), ("tea", "rum", 2, 2, 1)]
+    data = th.read(pd.DataFrame(rows, columns=header.split(",")))
+    assert data.ties.sum() == 6 and data.counts.sum() == 14
+    assert f"ties in {header.split(',')[-1]!r}" in data.read_as
+
+
 def test_bad_column_of_ties():
     frame = pd.DataFrame({"chosen": ["a", "b"], "rejected": ["b", "a"], "ties": [0, 4]})
     with refused(DataError, "Column 'ties'", "row 1", "`count`"):

@@ -240,6 +240,7 @@ LOWER = {
     "columns": rename_scores("wer_"),
     "named item": rename_scores("", gpt="rmseGpt", claude="RMSE.claude", llama="RMSE", qwen="rmse"),
     "scores": lengthen(simulate("grades", 40)).rename(columns={"score": "loss"}),
+    "metric": lengthen(simulate("grades", 40)).assign(metric="Perplexity"),
     "benchmark": pd.DataFrame({"model": MODELS, "EM": [0.1, 0.4, 0.2, 0.3], "error rate": 0.5}),
 }
 
@@ -256,6 +257,15 @@ def test_measures_of_which_the_lower_is_better_are_a_question(source):
         board_of(source.assign(**{"error rate": [-0.1, -0.4, -0.2, -0.3]}), option="model")
     else:
         board_of(source.assign(**{name: -source[name] for name in numbers}), **columns)
+
+
+def test_a_metric_of_which_the_higher_is_better_is_no_question():
+    scores = lengthen(simulate("grades", 40))
+    rows = pd.concat([scores.assign(metric="f1"), scores.assign(metric="loss")])
+    where = "metric == 'f1'"
+    assert board_of(rows, where=where).data == board_of(scores).data
+    with refused(DataError, "of 'loss' the lower may be better"):
+        board_of(rows, where="metric == 'loss'")
 
 
 def test_marks_of_items_are_no_options():

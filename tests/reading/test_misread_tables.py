@@ -602,6 +602,15 @@ def test_rows_of_options_and_answers_are_no_card_sorts():
         header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
         with pytest.raises(recognise.RecognitionError, match="known layout"):
             taken("\n".join([header, *rows, ""]))
+    pairs = "tea,rum,rum,tea/gin,ale,gin,gin/rum,gin,rum,gin/ale,tea,ale,tea/tea,gin,gin,gin"
+    for sides in ("left,right", "photo_a,photo_b"):
+        text = f"id,{sides},first_click,final_click\n" + "\n".join(
+            f"{k},{row}" for k, row in enumerate(pairs.split("/"))
+        )
+        with pytest.raises(DataError, match=r"'first_click' and 'final_click'\?\); if .* `chosen`"):
+            taken(text)
+        data = recognise.read_data(Source("x.csv", text.encode()), chosen="final_click")[0]
+        assert isinstance(data, th.PairedComparisons) and data.n_comparisons == 5
 
 
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
@@ -617,7 +626,8 @@ def test_the_best_of_three_options_is_not_asked_about(stem):
 )
 @pytest.mark.parametrize(
     "name",
-    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked".split(),
+    "loser rejected less_preferred worse not_chosen unselected Verlierer perdant leastLiked"
+    " dislikes hated which_to_drop inferior schlechter évité".split(),
 )
 def test_the_one_that_lost_is_not_counted_as_the_winner(name, cells, code):
     columns = {"imgA": list("xxz"), "imgB": list("yzy"), name: list(cells), "judge": [1, 1, 2]}
@@ -638,6 +648,17 @@ def test_the_rejected_of_other_tables_is_no_choice():
         taken("target,left,right,less_similar\na,b,c,left\na,c,d,right\nb,c,d,left\n")
     data = th.read(pd.DataFrame({"winner": ["a", "a"], "loser": ["b", "c"]}), rejected="loser")
     assert data.counts.sum(1).tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize("levels", [["s", "m", "l"], ["s"]])  # of experiments, and of options
+@pytest.mark.parametrize("name", ["rejected", "not_chosen", "disliked"])
+def test_a_mark_of_the_rejected_is_no_choice(name, levels):
+    rows = pd.DataFrame({"id": np.repeat(range(6), 8), "task": np.tile(np.repeat(range(4), 2), 6)})
+    rows = rows.assign(item=np.tile(["tea", "rum"], 24), size=np.resize(levels, 48))
+    rows = rows.assign(**{name: np.resize([1, 0, 0, 1, 0, 1], 48)})
+    with pytest.raises(DataError, match="lacks a column with 1 for the chosen"):
+        th.read(rows)
+    assert "choices in 'picked'" in th.read(rows.rename(columns={name: "picked"})).read_as
 
 
 # All attributes of a series are used ---------------------------------------------------------------
@@ -665,6 +686,19 @@ def test_of_two_alternatives_none_is_the_worst(has_attributes):
     data = th.read(frame.assign(choice=[1, -1, -1, 1, -1, 1, 1, -1]))
     assert isinstance(data, th.ChoiceExperiment if has_attributes else th.Choices)
     assert data == th.read(frame.assign(choice=[1, 0, 0, 1, 0, 1, 1, 0]))
+
+
+@pytest.mark.parametrize("sides", [("Aff", "Neg"), ("pro", "contra"), ("A", "B")])
+def test_columns_called_like_the_alternatives_may_contain_options(sides):
+    first, second = sides
+    rows = [("tea", "rum", 3, 1, first), ("rum", "gin", 2, 1, second), ("gin", "tea", 1, 2, second)]
+    names = [first, second, f"{first}_points", f"{second}_points", "decision"]
+    frame = pd.DataFrame(rows, columns=names).assign(judge=[1, 2, 2])
+    with pytest.raises(DataError, match="`kind='experiment'`|are called like the alternatives"):
+        th.read(frame)
+    data = th.read(frame, first=first, second=second, chosen="decision")
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"tea": 2, "rum": 0, "gin": 1}
+    assert th.read(frame, without=[first, second]).attributes == ("points",)
 
 
 # Picks from menus ----------------------------------------------------------------------------------
@@ -712,6 +746,38 @@ def test_the_task_of_marks_of_best_and_worst_can_be_named():
     for header in ("task,item,best,worst", "block,item,best,worst"):
         source = Source("x.csv", f"{header}\n{rows}\n".encode())
         assert recognise.read_data(source, task=header.split(",")[0])[0] == data
+
+
+def best_worst_rows():
+    keys = {"id": np.repeat(range(4), 15), "task": np.tile(np.repeat(range(5), 3), 4)}
+    best = np.resize([0, 0, 1, 1, 0, 0, 0, 1, 0], 60)
+    return pd.DataFrame(keys | {"best": best, "worst": np.roll(best.reshape(20, 3), 1, 1).ravel()})
+
+
+@pytest.mark.parametrize("labels", ["123", "ABC"])
+def test_best_and_worst_products_are_no_best_and_worst_numbers(labels):
+    frame = best_worst_rows().assign(alt=np.resize([*labels], 60))
+    frame = frame.assign(price=np.resize([1, 2, 4, 8], 60), size=np.resize([*"smlls"], 60))
+    with refused(DataError, "'alt' numbers products", "'best' marks the best", "`chosen`"):
+        th.read(frame)
+    data = th.read(frame, chosen="best")
+    assert data.attributes == ("price", "size") and data.n_tasks == 20
+    numbers = th.read(frame, best="best", worst="worst")
+    assert numbers == th.read(frame.drop(columns=["price", "size"])) and len(numbers.labels) == 3
+    # what differs between options alone, and what was measured
+    prices = frame["alt"].map(dict(zip(labels, (3, 1, 2), strict=True)))
+    frame = frame.drop(columns="size").assign(price=prices, position=np.resize([1, 3, 2], 60))
+    assert isinstance(th.read(frame.assign(rt=range(60))), th.Choices)
+
+
+@pytest.mark.parametrize("name", ["position", "place", "rank"])
+def test_positions_beside_marks_of_the_best_are_no_ranks(name):
+    frame = best_worst_rows().assign(item=np.resize([*"abcde"], 60))
+    shown = frame.assign(**{name: np.resize([1, 2, 3], 60)})
+    assert th.read(shown) == th.read(frame)
+    order = frame["best"] + 2 * (1 - frame["best"] - frame["worst"]) + 3 * frame["worst"]
+    with pytest.raises(DataError, match="ranking per row.* or as choices from sets"):
+        th.read(frame.assign(**{name: order}))
 
 
 # Cards in the rows of a sort -----------------------------------------------------------------------
@@ -992,3 +1058,60 @@ def test_numbers_that_may_be_numbers_are_not_asked_about(column, number):
             text.replace("b,2,1", "b,78,81").replace("c,3,1", "c,90,88").replace("c,0,2", "c,70,72")
         )
     assert taken(text)
+
+
+@pytest.mark.parametrize("sides", [("left", "right"), ("Links", "Rechts"), ("first", "second")])
+def test_the_side_of_an_option_may_decide_which_was_chosen(sides):
+    frame = pd.DataFrame({"who": [1, 1, 2, 2], "item_a": list("tgrt"), "item_b": list("rtgg")})
+    frame = frame.assign(a_was=[sides[k] for k in (0, 1, 1, 0)])
+    frame = frame.assign(choice=[sides[k] for k in (0, 0, 1, 1)])
+    with refused(DataError, "'a_was' may show on which side 'item_a' was", "without=['a_was']"):
+        th.read(frame)
+    data = th.read(frame, without="a_was")
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"t": 1, "g": 3, "r": 0}
+    data = th.read(frame.assign(choice=list("ttrg")))
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"t": 2, "g": 1, "r": 1}
+    # columns of sides, and a constant
+    named = {"item_a": sides[0], "item_b": sides[1]}
+    assert th.read(frame.rename(columns=named)).n_comparisons == 4
+    assert th.read(frame.assign(a_was=sides[0])).n_comparisons == 4
+
+
+@pytest.mark.parametrize("block", ["wave", "session", "block"])
+def test_two_waves_of_wide_tasks_are_no_long_tasks(block):
+    rows = [
+        (who, wave, task, 10 + wave * task, 20 - who * wave, "xy"[task % 2], "yx"[wave % 2], answer)
+        for who in range(5)
+        for wave in (1, 2)
+        for task in range(4)
+        for answer in [1 + (who + wave + task) % 2]
+    ]
+    names = ["id", block, "task", "price_1", "price_2", "brand_1", "brand_2", "choice"]
+    frame = pd.DataFrame(rows, columns=names)
+    with refused(DataError, f"'{block}' and 'task' and give its name with `task`"):
+        th.read(frame)
+    tasks = frame[block].astype(str) + " " + frame["task"].astype(str)
+    assert th.read(frame.assign(task=tasks)).n_tasks == len(frame)
+
+
+@pytest.mark.parametrize("question", ["How different are these?", "Wie unähnlich sind die beiden?"])
+def test_a_question_says_that_ratings_are_dissimilarities(question):
+    rows = [(k, *pair, 3 + k) for k in (1, 2) for pair in permutations("abc", 2)]
+    frame = pd.DataFrame(rows, columns=["id", "item1", "item2", "rating"]).assign(text=question)
+    with pytest.raises(DataError, match="'rating' may be a dissimilarity.*='linear'.*`similarity`"):
+        th.read(frame)
+    assert "converted from dissimilarities" in th.read(frame, dissimilarities="linear").read_as
+    similar = th.read(frame, similarity="rating")
+    assert similar == th.read(frame.assign(text="How similar are these?"))
+    assert similar == th.read(frame.rename(columns={"rating": "similarity"}))
+
+
+def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
+    frame = pd.DataFrame({"item1": list("aab"), "item2": list("bcc"), "rater1": [1, 2, 1]})
+    frame = frame.assign(rater2=[1, 1, 2], rater3=[2, 1, 1])
+    with refused(DataError, "'item1' or 'item2' was chosen", "kind='similarities'"):
+        th.read(frame)
+    assert isinstance(th.read(frame, kind="similarities"), th.Similarities)
+    answers = frame.melt(["item1", "item2"], var_name="respondent", value_name="choice")
+    assert th.read(answers).n_comparisons == 9
+    assert isinstance(th.read(frame.replace(2, 5)), th.Similarities)

@@ -255,6 +255,20 @@ def test_lists_of_options_are_sets(lists):
     assert sorted(set(data.sizes)) == [2, 3]
 
 
+LISTS = [*"|;,>", "['{}', '{}', '{}']", '["{}", "{}", "{}"]', '"{}"; "{}"; "{}"']
+LISTS += ["{{{},{},{}}}", "1) {}, 2) {}, 3) {}", "1. {}; 2. {}; 3. {}"]
+
+
+@pytest.mark.parametrize("lists", LISTS)
+@pytest.mark.parametrize("name", ["ranking", "ballot"])
+def test_labels_of_ranked_lists_have_no_brackets_quotes_and_places(lists, name):
+    if len(lists) == 1:
+        lists = f" {lists} ".join(["{}"] * 3)
+    orders = [("tea", "gin (dry)", "rum"), ("rum", "tea", "gin (dry)"), ("tea", "rum", "gin (dry)")]
+    data = th.read(pd.DataFrame({"id": [*"abc"], name: [lists.format(*order) for order in orders]}))
+    assert data == th.read(pd.DataFrame({"id": [*"abc"], name: list(map(" > ".join, orders))}))
+
+
 def test_lists_of_texts_in_json_are_read(tmp_path):
     file = tmp_path / "sets.json"
     file.write_text('[{"chosen":"a","options":["a","b","c"]},{"chosen":"b","options":["b","c"]}]')
@@ -289,3 +303,25 @@ def test_teams_are_no_options():
     # a comma in a label is no list
     named = [('"Lee, Ann"', '"Lee, Bob"'), ('"Kim, Ann"', '"Kim, Bob"')]
     assert len(read(table("winner,loser", named)).labels) == 4
+
+
+@pytest.mark.parametrize(
+    "names",
+    ["model_chosen model_rejected", "candidateChosen candidateNotChosen", "beer.winner beer.loser"],
+)
+def test_the_words_for_the_chosen_and_the_rejected_may_come_last(names):
+    chosen, rejected = names.split()
+    frame = pd.DataFrame({"id": [1, 1, 2], chosen: list("xxy"), rejected: list("yzz")})
+    assert won(th.read(frame)) == ({"x": 2, "y": 1, "z": 0}, 0)
+    scores = {f"score_{word}": [3, 2, 1] for word in ("chosen", "rejected")}
+    assert th.read(frame.assign(**scores)) == th.read(frame)
+
+
+def test_the_only_answer_of_e_prime_is_the_response():
+    frame = pd.DataFrame({"Subject": [1, 1, 2], "LeftPic": list("xxy"), "RightPic": list("yzz")})
+    answers = {"Slide1.RESP": [1, 1, 2], "Slide1.RT": [512, 640, 498], "Slide1.CRESP": [1, 2, 1]}
+    data = th.read(frame.assign(**answers))
+    assert won(data) == ({"x": 2, "y": 0, "z": 1}, 0)
+    assert "chosen side in 'Slide1.RESP'" in data.read_as
+    with pytest.raises(DataError, match="lacks a column showing whether 'LeftPic'"):
+        th.read(frame.assign(**answers, **{"Fixation.RESP": [2, 1, 1]}))

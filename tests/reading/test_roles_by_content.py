@@ -3,6 +3,7 @@
 import io
 import warnings
 
+import numpy as np
 import pandas as pd
 import pytest
 from helpers.sentences import refused
@@ -356,9 +357,10 @@ def test_items_that_are_offered_once_are_no_options():
     assert (data.n_tasks, data.attributes) == (30, ("price", "size"))
 
 
-def test_positions_of_the_odd_one_may_count_from_zero():
+@pytest.mark.parametrize("columns", ["stim1,stim2,stim3", "stim0,stim1,stim2"])
+def test_positions_of_the_odd_one_may_count_from_zero(columns):
     rows = ["cat,dog,car,2", "car,cat,bus,1", "bus,dog,cat,0", "dog,cat,bus,2"]
-    data = read("\n".join(["stim1,stim2,stim3,odd", *rows]))
+    data = read("\n".join([f"{columns},odd", *rows]))
     chosen = [k for k, count in enumerate(data.counts) if count]
     pairs = {frozenset((data.labels[data.first[k]], data.labels[data.second[k]])) for k in chosen}
     assert pairs == {frozenset(("cat", "dog")), frozenset(("car", "bus"))}
@@ -442,3 +444,26 @@ def test_names_of_the_best_and_the_worst_item_are_no_attributes():
     """Pairs of items of best-worst scaling, as R's support.BWS lists them."""
     items = build_study(BEST=[1, 2, 3, 1, 2, 3] * 2, WORST=[2, 3, 1, 3, 1, 2] * 2)
     assert th.read(items).attributes == ("price", "brand")
+
+
+@pytest.mark.parametrize("name", ["display_position", "screen order", "Order"])
+@pytest.mark.parametrize("alternatives", [None, [1, 2, 3], ["car", "bus", "rail"]])
+def test_places_in_any_order_are_no_attributes(name, alternatives):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(
+        {
+            "person": np.repeat(range(8), 15),
+            "task": np.tile(np.repeat(range(5), 3), 8),
+            name: np.concatenate([rng.permutation(3) + 1 for _ in range(40)]),
+            "price": rng.integers(1, 5, 120),
+            "brand": np.concatenate([rng.permutation(3) + 1 for _ in range(40)]),
+            "choice": np.resize([1, 0, 0, 0, 0, 1, 0, 1, 0], 120),
+        }
+    )
+    if alternatives is not None:
+        frame.insert(2, "alt", np.resize(alternatives, 120))
+    data = th.read(frame)
+    assert data.attributes == ("price", "brand")
+    assert data.scheme.alternative == (name if alternatives is None else "alt")
+    if alternatives is not None:
+        assert name in th.read(frame, attributes=["price", name]).attributes

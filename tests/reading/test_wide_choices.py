@@ -171,3 +171,15 @@ def test_products_with_a_level_in_common_are_no_options(name, second):
     # names of two options that differ, beside what both have in common
     frame = frame.assign(colour_B=["green", "red", "blue", "blue", "red"], size_B=second)
     assert isinstance(th.read(frame.rename(columns={name: "winner"})), th.PairedComparisons)
+
+
+def test_two_answers_of_the_same_values_are_asked_about():
+    rows = [(k, k, 5 - k, k % 3, k % 2, 1 + k % 2, 1 + k // 2 % 2) for k in range(5)]
+    names = "id price_1 price_2 size_1 size_2 choice_before choice_after".split()
+    frame = pd.DataFrame(rows, columns=names)
+    with refused(DataError, "'choice_before' and 'choice_after'", "`chosen`"):
+        th.read(frame, kind="experiment")
+    after = th.read(frame, chosen="choice_after", kind="experiment")
+    assert after.chosen.tolist() == [0, 0, 1, 1, 0]
+    for name in ("choice", "second_choice"):  # the usual name, and a later choice
+        assert th.read(frame.rename(columns={"choice_after": name}), kind="experiment").n_tasks == 5

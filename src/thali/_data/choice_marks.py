@@ -27,6 +27,7 @@ from .column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
 from .respondent_table import has_adjacent_rows, is_constant_within, varies_within
@@ -139,11 +140,7 @@ def find_marked_column(
     ]
     if not mark_columns:
         return None
-    named_columns = [
-        name
-        for name in mark_columns
-        if mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
-    ]
+    named_columns = list(filter(mentions_first_choice, mark_columns))
     set_numbers = number_sets(frame, keys)
     places = frame.groupby(set_numbers).cumcount().to_numpy()
     marked_columns = [  # with one yes in each set
@@ -167,6 +164,8 @@ def find_marked_column(
         ]
     answers = [get_column(frame, name) for name in candidates]
     if not answers or not all(marks_same_rows(answer, answers[0]) for answer in answers):
+        return None
+    if mentions_rejection(candidates[0]):  # a yes for each that was not chosen
         return None
     return candidates[0]
 
@@ -311,6 +310,7 @@ _DIGIT = re.compile(r"\d")
 
 # words in the names of columns that number the products of a set
 PLACE_WORDS = set("package bundle profile card option item product vignette candidate".split())
+ORDER_WORDS = {"position", "order", "slot"}  # of those that may do so in any order
 
 
 def find_alternative_column(
@@ -336,7 +336,7 @@ def find_alternative_column(
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)
-        has_place_word = not PLACE_WORDS.isdisjoint(list_name_words(name))
+        has_place_word = not (PLACE_WORDS | ORDER_WORDS).isdisjoint(list_name_words(name))
         if has_numbers(column):
             is_called_alternative = has_place_word or simplify_name(name) in ALTERNATIVE.synonyms
         else:
@@ -473,6 +473,11 @@ def mentions_choice(name: str) -> bool:
     return simplify_name(name) not in TIES.sure and not _CHOICE_WORDS.isdisjoint(
         list_name_words(name)
     )
+
+
+def mentions_first_choice(name: str) -> bool:
+    """Return whether a word of a column's name means a choice that is not a later one."""
+    return mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
 
 
 def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":

@@ -69,7 +69,8 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
     """Return the first column name with each simplified name.
 
     A PsychoPy table has columns NAME.thisN; there the column odd.keys, odd.clicked_name or
-    odd.response of the component odd is also the column odd.
+    odd.response of the component odd is also the column odd. Of E-Prime's columns, the only one of
+    the kind Slide1.RESP is also the column response.
     """
     names = list(names)
     name_by_simplified: dict[str, str] = {}
@@ -79,6 +80,9 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
         for name in names:
             if (component := _COMPONENT.fullmatch(name)) is not None:
                 name_by_simplified.setdefault(simplify_name(component[1]), name)
+    answers = [name for name in names if name.endswith(".RESP")]
+    if len(answers) == 1:
+        name_by_simplified.setdefault("response", answers[0])
     return name_by_simplified
 
 
@@ -240,10 +244,11 @@ RESPONDENT = Role(
     " labeller juror listener viewer observer interviewee informant customer household sysrespnum"
     " participantprivateid participantpublicid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
-    " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person",
+    " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person"
+    " richter gutachter bewerter",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague="id uniqueid deelnemer partecipante respondente 被试 受访者",
+    vague="id sub uniqueid deelnemer proefpersoon partecipante respondente 被试 受访者",
     endings="id hash name model no nr num number code uuid",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.
@@ -257,7 +262,7 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
     vague="rid deelnemer partecipante respondente 被试 受访者"
-    " panelid individual individualid indiv household user userid userindex"
+    " panelid individual individualid indiv household hh hhkey user userid userindex"
     " consumer consumerid customer customerid customid custid"
     " decider deciderid decisionmaker caseid unitid",
     wider=RESPONDENT,
@@ -462,18 +467,19 @@ BEST = Role(
     "the best option",
     ANSWER,
     "best most mostimportant mostpreferred bestoption",
-    "beste bester bestes",
-    "meilleur meilleure",
-    "mejor",
+    "beste bester bestes ambesten wichtigste wichtigstes amwichtigsten",
+    "meilleur meilleure leplusimportant plusimportant",
+    "mejor másimportante",
 )
 WORST = Role(
     "worst",
     "the worst option",
     ANSWER,
     "worst least leastimportant leastpreferred worstoption",
-    "schlechteste schlechtester schlechtestes",
-    "pire",
-    "peor",
+    "schlechteste schlechtester schlechtestes amschlechtesten unwichtigste unwichtigstes"
+    " amunwichtigsten amwenigstenwichtig",
+    "pire lemoinsimportant moinsimportant",
+    "peor menosimportante",
 )
 
 # Similar objects.
@@ -696,7 +702,9 @@ _REJECTING = {
     *(rejected for _, rejected in CHOSEN_REJECTED[:-1]),
     *LOSSES.sure,
     *WORST.sure,
-    *"less not nicht weniger moins pas menos losing disliked eliminated weaker uglier".split(),
+    *"less not nicht weniger moins pas menos losing eliminated weaker uglier inferior".split(),
+    *"dislike dislikes disliked hate hates hated avoid avoided drop dropped reject rejects".split(),
+    *"discard discarded exclude excluded remove removed schlechter evite".split(),
 } - {"other"}
 _NEGATIVE = re.compile("(?:un|dis|not|nicht|non)(.+)")
 

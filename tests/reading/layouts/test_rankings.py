@@ -225,6 +225,48 @@ def test_ties_that_are_refused(name, text, facts):
         recognise(table(text, name)).build()
 
 
+@pytest.mark.parametrize("words", ["worst_to_best", "Order (least to most)", "disliked", "reverse"])
+@pytest.mark.parametrize("shape", ["text", "long", "ranks"])
+def test_rankings_that_begin_with_the_worst_are_asked_about(words, shape):
+    rows = pd.DataFrame({"id": [*"abc"], "ranking": ["x > y > z", "z > y > x", "y > x > z"]})
+    names = {"ranking": f"{words} ranking"}
+    if shape == "ranks":
+        names = {k: f"{words} rank{k + 1}" for k in range(3)}
+        rows = rows[["id"]].join(rows["ranking"].str.split(" > ", expand=True))
+    if shape == "long":
+        names = {"rank": f"{words} rank"}
+        ranks = {"item": [*"xyzxyzxyz"], "rank": [1, 2, 3, 3, 2, 1, 2, 1, 3]}
+        rows = pd.DataFrame({"id": [*"aaabbbccc"]} | ranks)
+    with pytest.raises(DataError, match="may have the worst option first"):
+        th.read(rows.rename(columns=names))
+    plain = {key: name.replace(words, "best_to_worst ") for key, name in names.items()}
+    assert th.read(rows.rename(columns=plain)).n_choices == 6
+
+
+@pytest.mark.parametrize("name", ["points_{}", "{} score", "Importance of {}", "Punkte{}"])
+def test_points_are_no_ranks(name):
+    options = [name.format(option.capitalize()) for option in ("tea", "rum", "gin")]
+    rows = pd.DataFrame([(3, 2, 1), (2, 3, 1), (3, 1, 2), (3, 2, 1)], list("wxyz"), options)
+    rows = rows.rename_axis("judge").reset_index()
+    with refused(DataError, "may be ranks or points", "unranked='absent'", "with `item`"):
+        th.read(rows)
+    ranks = rows.set_axis(["judge", "rank_Tea", "rank_Rum", "rank_Gin"], axis=1)
+    ranking = th.read(rows, unranked="absent")
+    assert (ranking.choice == th.read(ranks).choice).all()
+    options = [f"Rank by importance [{option}]" for option in ("tea", "rum", "gin")]
+    assert (th.read(rows.set_axis(["judge", *options], axis=1)).choice == ranking.choice).all()
+
+
+@pytest.mark.fit
+def test_points_are_scores_of_a_leaderboard():
+    points = pd.DataFrame(
+        {"judge": [*"wxyz"], "tea_points": [3, 2, 3, 3], "rum_points": [2, 3, 1, 2]}
+    )
+    points = points.assign(gin_points=[1, 1, 2, 1])
+    board = th.leaderboard(points, item="judge", progressbar=False)
+    assert board.table.index[0] == "tea_points"
+
+
 def test_an_option_that_nobody_ranked_stays():
     text = "race,A,B,C,D\n1,1,2,,\n2,2,1,3,\n3,1,3,2,\n4,2,1,,\n"
     assert made(text, unranked="worse")[0].labels == tuple("ABCD")
@@ -258,3 +300,37 @@ def test_models_without_ties_in_rankings_name_what_has_them(model):
         th.EliminationByAspects(**model).fit(data)
     with refused(DataError, "'half'"):
         data.without_ties("half")
+
+
+@pytest.mark.parametrize(
+    ("header", "who", "numbered"),
+    [
+        ("event,heat,swimmer,place", "event 'a'", "'event' and 'heat'"),
+        ("judge,flight,swimmer,rank", "judge 'a'", "'flight'"),
+    ],
+)
+def test_rankings_numbered_anew_are_asked_about(header, who, numbered):
+    orders = [("a", 1, "xyz"), ("a", 2, "zxy"), ("b", 1, "yxz"), ("b", 2, "xyz")]
+    rows = [(*keys, name, k) for *keys, names in orders for k, name in enumerate(names, 1)]
+    frame = pd.DataFrame(rows, columns=header.split(","))
+    with refused(DataError, f"ranking of {who}", f"write {numbered} in a column 'task'"):
+        th.read(frame, option="swimmer")
+    task = frame.iloc[:, 0] + frame.iloc[:, 1].astype(str)
+    data = th.read(frame.assign(task=task), option="swimmer")
+    assert "4 rankings of 3 options" in data.read_as and data.n_choices == 8
+
+
+@pytest.mark.parametrize("names", ["price_{},brand_{},rank_{}", "price{},size{},rank{}"])
+def test_ranks_of_products_in_other_columns_are_asked_about(names):
+    header = [name.format(k) for k in (1, 2, 3) for name in names.split(",")]
+    rows = ["1,10,a,1,20,a,2,30,c,3", "1,20,c,2,10,b,1,20,b,3", "2,30,a,3,20,b,2,10,a,1"]
+    frame = pd.DataFrame([row.split(",") for row in rows], columns=["id", *header])
+    frame = frame.astype(dict.fromkeys([name for name in header if name[0] in "pr"], int))
+    described = [name for name in header if name[0] != "r"]
+    ranks = [name for name in header if name[0] == "r"]
+    with pytest.raises(DataError, match="are not read: for the first choices.*`without="):
+        th.read(frame)
+    data = th.read(frame, without=described)
+    assert data == th.read(frame[["id", *ranks]]) and data.labels == ("1", "2", "3")
+    choices = frame.drop(columns=ranks).assign(choice=frame[ranks].to_numpy().argmin(1) + 1)
+    assert isinstance(th.read(choices), th.ChoiceExperiment)

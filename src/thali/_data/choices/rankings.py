@@ -118,6 +118,8 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
+_PLACE = re.compile(r"(\d{1,3})[.)] +(.+)")  # of a label in a list: 1. tea, 2. milk
+_QUOTED = re.compile(r"^(['\"])(.+)\1$")
 _TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
 _MEAN_RANK = re.compile(r"\d{1,9}\.\d+")
 _UNFINISHED = "dnf dsq dq disq otl cut mc mdf wd ret nc r".split()  # these share the last place
@@ -364,9 +366,15 @@ def _find_text_separator(column_name: str, column: Any) -> str:
 
 
 def _split_list(text: str, separator: str) -> list[str]:
-    """Split a text at a separator into stripped labels."""
+    """Split a text at a separator into labels, without brackets, quotes and numbers of places."""
+    if text[:1] + text[-1:] in ("[]", "{}"):
+        text = text[1:-1]
     # a form ends each label, also the last, with the separator
-    return [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
+    labels = [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
+    places = [_PLACE.fullmatch(label) for label in labels]
+    if [match and int(match[1]) for match in places] == [*range(1, len(labels) + 1)]:
+        labels = [match[2] for match in places if match]
+    return [_QUOTED.sub(r"\2", label) for label in labels]
 
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
@@ -940,14 +948,11 @@ def _read_long_rankings(
     )
     if is_repeated.any():
         row = int(sorted_rows[1:][is_repeated].min())
-        hint: Any = ""
-        if columns.group is None:
-            hint = _suggest_ranking(frame, [*key_columns, option_column], columns)
         raise DataError(
             f"{option_labels[option_index[row]]!r} is listed twice in"
             f" {describe_ranking(ranking_index[row])}, the second time in row"
             f" {frame.index[row]}",
-            hint,
+            _suggest_ranking(frame, [*key_columns, option_column], columns),
             ".",
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(first_rows)))
@@ -984,6 +989,12 @@ def _suggest_ranking(
     for name in column_names(frame):
         if name in columns.used or frame.duplicated([*key_columns, name]).any():
             continue
+        has_sets = frame.duplicated([*key_columns[:-1], name], keep=False).all()
+        if has_sets and (columns.group or (columns.respondent and has_numbers(frame[name]))):
+            names = " and ".join(map(repr, filter(None, (columns.group, name))))
+            return Clause(f"; if {name!r} numbers the rankings, write {names} in a column 'task'")
+        if columns.group is not None:
+            continue
         if columns.respondent is None and not frame[name].is_unique:
             argument = Setting("respondent", name)
             return Clause(f"; if {name!r} contains the respondents, set ", argument)
@@ -991,7 +1002,7 @@ def _suggest_ranking(
             continue
         condition = f"{name!r} == {format_label(frame[name].iloc[0])!r}"
         return Clause(f"; to read the rankings of one {name!r}, set ", Setting("where", condition))
-    return Clause("; if the respondent has several rankings, number them in a column 'task'")
+    return Clause("; if there are several rankings, number them in a column 'task'")
 
 
 def _encode_rankings(

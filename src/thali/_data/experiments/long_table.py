@@ -22,6 +22,7 @@ from thali.errors import (
 )
 
 from ..choice_marks import (
+    ORDER_WORDS,
     find_alternative_column,
     find_key_column,
     find_keys,
@@ -64,6 +65,7 @@ from ..column_roles import (
     WORST,
     Role,
     has_numbers,
+    list_name_words,
     list_weight_columns,
     map_plain_names,
     simplify_name,
@@ -1025,8 +1027,11 @@ def _find_numberings(
         if is_numbering or (
             row_labels.alternative is not None
             and ranks_rows(cells, tasks)
-            and is_constant_within(
-                encode_cells(cells), np.unique(row_labels.alternative, return_inverse=True)[1]
+            and (
+                not ORDER_WORDS.isdisjoint(list_name_words(name))
+                or is_constant_within(
+                    encode_cells(cells), np.unique(row_labels.alternative, return_inverse=True)[1]
+                )
             )
         ):
             yield name

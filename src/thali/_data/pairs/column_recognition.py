@@ -33,11 +33,16 @@ COUNT_NAMES = tuple(
     (
         "{0}over{1} {0}wins {0}win wins{0} win{0} count{0} {0}count chose{0} {0}chosen n{0}{1}"
         " n{0} votes{0} {0}votes w{0}{1} x{0}{1} wins{0}{1} winner{0} chosen{0} preferred{0}"
-        " {0}preferred prefer{0} prefers{0}"
+        " {0}preferred prefer{0} prefers{0} anzahl{0} stimmen{0} voix{0} votos{0}"
     ).split()
 )
 PROBABILITY_NAMES = ("p{0}", "prob{0}", "probability{0}")  # that the option of this side is chosen
-_TIE_PREFIXES = ("", "winner", "chosen", "preferred", "is")
+_TIE_NAMES = tuple(
+    (
+        "{0} winner{0} chosen{0} preferred{0} is{0} n{0} num{0} votes{0} {0}votes count{0} {0}count"
+        " anzahl{0} stimmen{0} voix{0} votos{0}"
+    ).split()
+)
 _NEUTRAL = (
     ("row", "col"),
     ("row", "column"),
@@ -204,9 +209,16 @@ _WITH_SECOND_WORD = (*CHOSEN_REJECTED[:-1], ("w", "l"), ("winning", "losing"), (
 def _list_worded_pairs(
     name_by_simplified: dict[str, str], text_columns: Collection[str]
 ) -> list[tuple[str, str]]:
-    """Return the first pair of names such as winnername and losername, or wteamid and lteamid."""
-    # scores and ages are numbers, so that an unusual second word requires texts
+    """Return the first pair such as winnername and losername, or itemchosen and itemrejected."""
+    # scores and ages are numbers, so that an unusual further word requires texts
     pair_by_word = {
+        first_word: (name, first_word + rejected)
+        for chosen, rejected in CHOSEN_REJECTED[:-1]
+        for name in name_by_simplified
+        if (first_word := name.removesuffix(chosen)) + rejected in name_by_simplified
+        and first_word not in ("", name)
+    }
+    pair_by_word |= {
         second_word: (name, rejected + second_word)
         for chosen, rejected in _WITH_SECOND_WORD
         for name in name_by_simplified
@@ -264,7 +276,7 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 
 def find_ties_column(names: list[str]) -> str | None:
     """Return the column whose name means ties, or None; raise if several do."""
-    tie_names = {prefix + word for prefix in _TIE_PREFIXES for word in TIES.sure} | {"tij"}
+    tie_names = {name.format(word) for name in _TIE_NAMES for word in TIES.sure} | {"tij"}
     tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
         raise DataError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..choice_marks import are_often_equal
 from ..column_guesses import Lack, SideColumns, find_side_columns, has_both_signs
@@ -963,6 +963,8 @@ def read_trial_outcomes(
         refuse_unlike_scores(frame, columns)
         verdicts = _compare_goals(frame, columns)
     else:
+        if coding is None:
+            _refuse_places(frame, columns)
         verdicts = _decode_verdict_column(frame, columns, coding)
     if columns.rejects:
         how = verdicts.how.replace("chosen", "rejected", 1)
@@ -1012,6 +1014,26 @@ def read_trial_outcomes(
         row_dates,
     )
     return TrialOutcomes(option_labels, rows, True, description)
+
+
+def _refuse_places(frame: "pd.DataFrame", columns: TrialColumns) -> None:
+    """Raise DataError if another column may show on which side the first option was shown."""
+    rows = frame.iloc[:_CHECKED_ROWS]
+    verdict = columns.verdict[0]
+    words = {word for pair in (*SIDES, *MORE_SIDES) for word in pair if len(word) > 2}
+    sides = words.intersection(map(simplify_name, list_texts(rows, verdict)))
+    places = [
+        name
+        for name in column_names(frame)
+        if name not in columns.used and {*map(simplify_name, list_texts(rows, name))} == sides
+    ]
+    if len(sides) == 2 and places and sides.isdisjoint(set.union(*_list_own_words(columns[:2]))):
+        raise DataError(
+            f"Column {places[0]!r} may show on which side {columns.first!r} was. If so, write the"
+            f" label of the chosen option in {verdict!r}; if not, drop it with ",
+            Setting("without", places),
+            ".",
+        )
 
 
 def count_outcomes(outcomes: np.ndarray, row_counts: np.ndarray) -> np.ndarray:

@@ -687,7 +687,7 @@ def _find_named_object(
     object_columns: Sequence[str],
 ) -> np.ndarray:
     """Return which of its row's objects each answer cell names."""
-    # A cell contains a label, the name of a column, or a number from 1.
+    # A cell contains a label, the name of a column, its number, or a number from 1.
     import pandas as pd
 
     if answer_column in object_columns:
@@ -699,6 +699,8 @@ def _find_named_object(
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
     index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
+    if object_columns[0].endswith("0") and "0" in cell_texts:  # numbers of columns
+        index_by_column |= {str(k): k for k in range(len(object_columns))}
     cell_texts.append("")  # of code -1, an empty cell
     index_by_name = [index_by_column.get(simplify_name(text), -1) for text in cell_texts]
     position_texts = count_from_one(cell_texts, object_columns)

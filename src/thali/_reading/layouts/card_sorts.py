@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.choices.best_worst_tables import list_traits
-from thali._data.column_guesses import ColumnsRead
+from thali._data.column_guesses import ColumnsRead, find_side_columns
 from thali._data.column_readers import describe_columns, note_omission, split_lists
 from thali._data.column_roles import (
     CARD,
@@ -190,7 +190,8 @@ def _have_answers(cells: pd.DataFrame, texts: pd.DataFrame) -> bool:
         for name in cells
         if name not in options
     ]
-    return len(options) > 2 > len(answers) - 1 and all(answers)
+    has_options = len(options) > 2 or bool(find_side_columns(options))
+    return has_options and len(answers) < 3 and all(answers)
 
 
 def _match_judges(table: RawTable, card_column: str, is_named: bool) -> Reading | None:

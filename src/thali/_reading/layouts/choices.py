@@ -12,6 +12,8 @@ from thali._data.choice_marks import counts_up, measures_answers, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
+    LongBestWorst,
+    are_rank_rows,
     expand_lists,
     find_best_columns,
     find_best_worst_columns,
@@ -54,20 +56,23 @@ from thali._data.column_roles import (
     RANK,
     RESPONDENT,
     RESPONDENT_OF_TASKS,
+    SCORE,
     TASK,
     TASK_OF_RESPONDENT,
     WEIGHTS,
     WORST,
     has_numbers,
+    list_name_words,
     map_plain_names,
+    mentions_rejection,
     simplify_name,
 )
-from thali._data.experiments.wide_table import find_wide_tasks
+from thali._data.experiments.wide_table import find_wide_tasks, list_numbered_columns
 from thali._data.kinds import CHOICES
 from thali._data.respondent_table import varies_within
 from thali._data.triplets.triplet_tables import are_stimuli
 from thali._labels import format_label, has_repeats, shorten, suggest
-from thali.errors import Argument, DataError, Message, Setting
+from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
@@ -232,8 +237,9 @@ def match_rankings(
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
     is_requested = option is not None or rank is not None
-    if ranking_columns.shape == LONG and not is_requested and _shows_positions(table):
-        return None
+    if ranking_columns.shape == LONG and not is_requested:
+        if _shows_positions(table, ranking_columns.columns[1]):
+            return None
     square = table.square
     if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
         return None
@@ -242,11 +248,15 @@ def match_rankings(
     if ranking_columns.shape == RANKS:
         if _are_sets(table, ranking_columns):
             return None
+        _refuse_ranked_products(table, ranking_columns.columns)
         table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
         _refuse_nameless_ranks(table, ranking_columns.columns)
+        _refuse_points(ranking_columns.columns)
     if ranking_columns.shape == LONG and not is_requested:
         _refuse_other_ranks(table, ranking_columns)
+    if ranking_columns.shape != OPTIONS and not is_requested:
+        _refuse_worst_first(ranking_columns.columns[-1])
     return Reading(
         CHOICES,
         _RANKINGS,
@@ -293,6 +303,54 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         " If the first cell is the number of the best option, rename the columns to"
         " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
         " option."
+    )
+
+
+def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
+    """Raise DataError if columns 1, 2, ... have ranks or numbers of products in other columns."""
+    described = [name for name in list_numbered_columns(table.names) if name not in columns]
+    if len(described) < len(columns) or not are_rank_rows(list_rows(table.frame, columns)):
+        return
+    raise DataError(
+        f"Columns {shorten(described, 4)} may describe products that {shorten(columns, 3)} rank."
+        " Rankings of described products are not read: for the first choices, write the number of"
+        " the best in a column 'choice' instead of the ranks. If options are ranked that are"
+        " called 1, 2, ..., set ",
+        Setting("without", described),
+        ".",
+    )
+
+
+def _refuse_worst_first(name: str) -> None:
+    """Raise DataError if the name of a column of rankings says that the worst may be first."""
+    words = list_name_words(name)
+    worst_words = [
+        k for k, word in enumerate(words) if mentions_rejection(word) or word in _FIRST_OUT
+    ]
+    if worst_words and {*BEST.sure}.isdisjoint(words[: worst_words[0]]):
+        raise DataError(
+            f"By its name, column {name!r} may have the worst option first. If it does, reverse its"
+            " rankings; then, or if the best is first, rename the column."
+        )
+
+
+_FIRST_OUT = {"reverse", "reversed", "inverse", "elimination"}
+_POINTS = {*SCORE.synonyms, "point", "pts", "puntos", "rating", "importance", "wichtigkeit"}
+
+
+def _refuse_points(columns: tuple[str, ...]) -> None:
+    """Raise DataError if all columns of ranks are called points, of which many are better."""
+    shared_words = set.intersection(*(set(list_name_words(name)) for name in columns))
+    if _POINTS.isdisjoint(shared_words) or not shared_words.isdisjoint(RANK.synonyms):
+        return
+    raise DataError(
+        f"The numbers in {shorten(columns, 3)} may be ranks or points. If 1 is the best, set ",
+        Setting("unranked", "absent"),
+        "; if the highest number is the best, they are scores: use ",
+        InPython("th.leaderboard", "thali leaderboard"),
+        ", and give the name of the column of respondents with ",
+        Argument("item"),
+        ".",
     )
 
 
@@ -349,8 +407,13 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
 _MIN_CORRELATION = 3.0  # with ranks, in standard errors, from which on numbers are related to them
 
 
-def _shows_positions(table: RawTable) -> bool:
-    """Return whether one option of each set is chosen, so that ranks are positions shown."""
+def _shows_positions(table: RawTable, rank: str) -> bool:
+    """Return whether an option of each set is marked, so that ranks are positions shown."""
+    marks = find_long_columns(table.frame, {})
+    if marks is not None:
+        ranks: Any = table.frame.groupby(marks.best)[rank]
+        if ranks.nunique().min() > 1:
+            return True
     return is_long_table(table.frame) or describes_products(table, {})
 
 
@@ -468,6 +531,8 @@ def match_best_worst(
     named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
     long_columns = find_long_columns(table.frame, named_columns)
     if long_columns is not None:
+        if None in (best, worst):
+            _refuse_described_options(table, long_columns)
         answer_columns = keep_given(long_columns.respondent, long_columns.task)
         roles = _read_best_worst_roles(
             long_columns, long_columns.option, long_columns.task
@@ -519,6 +584,24 @@ def match_best_worst(
         str(wide_columns),
         _read_best_worst_roles(wide_columns, *wide_columns.options),
     )
+
+
+def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
+    """Raise DataError if options of a long best-worst table are products that differ by task."""
+    options = {"chosen": columns.best, "alternative": columns.option, "task": columns.task}
+    products = replace(table, frame=table.frame.drop(columns=columns.worst))
+    if describes_products(products, options | {"respondent": columns.respondent}):
+        raise DataError(
+            f"Column {columns.option!r} numbers products that other columns describe, of which"
+            f" {columns.best!r} marks the best. If they are choices of products, name this column"
+            " with ",
+            Argument("chosen"),
+            "; if descriptions do not matter, give the names of the answers with ",
+            Argument("best"),
+            " and ",
+            Argument("worst"),
+            ".",
+        )
 
 
 def _refuse_several_traits(table: RawTable) -> None:

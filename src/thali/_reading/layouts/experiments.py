@@ -16,6 +16,7 @@ from thali._data.choice_marks import (
     list_marks,
     list_respondents_of_tasks,
     measures_answers,
+    mentions_first_choice,
     number_sets,
     ranks_rows,
     share_of_marked_sets,
@@ -279,6 +280,11 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     keys = list(dict.fromkeys((respondent, task)))
     marked_share = share_of_marked_sets(get_column(frame, chosen), number_sets(frame, keys))
     tasks = frame.groupby(keys, sort=False)
+    wide_tasks = None
+    if marked_share < 1.0:  # of numbers of alternatives some sets may have a single 1
+        wide_tasks = find_wide_tasks(frame, {"chosen": options.get("chosen")})
+    if wide_tasks is not None and wide_tasks.is_sure and wide_tasks.chosen == chosen:
+        return []
     if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen, keys):
         return []
     availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
@@ -422,6 +428,10 @@ def match_wide(
 
     def convert() -> tuple[ChoiceExperiment, str]:
         """Return the experiment, and a sentence on how it was read."""
+        if attributes is None:
+            _refuse_options(table, wide_columns)
+        if chosen is None:
+            _refuse_other_answers(table, wide_columns)
         read_options = dict(settings, **named_columns, alternatives=alternatives)
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
         answers: dict[str, float] = {}
@@ -482,6 +492,45 @@ def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
         Argument("attributes"),
         ".",
     )
+
+
+def _refuse_options(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError if columns of texts, called like the alternatives, may be the compared."""
+    names = [name for name in columns.alternatives if name in table.names]
+    if len(names) != 2 or not columns.used.isdisjoint(names):
+        return
+    if any(has_numbers(table.frame[name]) for name in names):
+        return
+    raise DataError(
+        f"Columns {shorten(names)} are called like the alternatives, so that they may contain the"
+        " compared options. If they do, set ",
+        Setting("first", names[0]),
+        ", ",
+        Setting("second", names[1]),
+        " and ",
+        Setting("chosen", columns.chosen),
+        "; if the options do not matter, drop these columns with ",
+        Setting("without", names),
+        ".",
+    )
+
+
+def _refuse_other_answers(table: RawTable, columns: WideTasks) -> None:
+    """Raise DataError if another column of the same values may contain the choice, too."""
+    values = {*get_column(table.frame, columns.chosen).dropna()}
+    names = [
+        name
+        for name in table.names
+        if mentions_first_choice(name)
+        and name not in columns.used - {columns.chosen}
+        and {*get_column(table.frame, name).dropna()} == values
+    ]
+    if len(names) > 1 and simplify_name(columns.chosen) not in CHOSEN.synonyms:
+        raise DataError(
+            f"Columns {shorten(names)} may each contain the choice; give the name of one with ",
+            Argument("chosen"),
+            ".",
+        )
 
 
 def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:

@@ -21,6 +21,7 @@ from thali._data.column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    simplify_name,
 )
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
@@ -40,6 +41,7 @@ _MARKS = {"is", "has", "was", "needs", "requires", "contains"}  # first words of
 # words of measures of which the lower is better
 _LOW = set("error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl".split())
 _LOW |= set("latency runtime duration time seconds cost fid brier regret distance".split())
+_METRICS = {"metric", "metricname", "measure"}  # names of columns of such words
 _MAX_OPTIONS = 100  # rows, above which texts in the first column are items
 
 
@@ -146,6 +148,9 @@ def _find_columns(
     words = [*map(list_name_words, numbers)]
     if is_turned:
         words = [sum(map(list_name_words, get_column(table.frame, items[0])), [])]
+    for name in table.names:
+        if simplify_name(name) in _METRICS and get_column(table.frame, name).nunique() == 1:
+            words = [list_name_words(format_label(get_column(table.frame, name).iloc[0]))]
     doubt = None
     if is_board:
         doubt = _question_names(frame, words)

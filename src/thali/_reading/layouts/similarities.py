@@ -12,6 +12,7 @@ import pandas as pd
 from thali._data.base_classes import build_from_fields
 from thali._data.column_guesses import (
     ColumnsRead,
+    asks_for_odd,
     can_be_measure,
     find_side_columns,
     has_both_signs,
@@ -46,7 +47,7 @@ from thali._data.similarities.similarity_tables import (
 )
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, shorten
-from thali.errors import Argument, DataError, DataWarning, Message, prefix_errors
+from thali.errors import Argument, DataError, DataWarning, Message, Setting, prefix_errors
 
 from ..square_table import Square, describe_non_square, find_square
 from ..table_files import RawTable
@@ -268,7 +269,7 @@ def match_list(
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
     columns = find_columns()
-    question = _question_signs(table, columns)
+    question = _question_signs(table, columns) or _question_words(table, columns)
     return replace(_build_list_reading(table, columns), sure=is_sure, doubt=question)
 
 
@@ -286,6 +287,24 @@ def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | No
         Argument("similarity"),
         ".",
     )
+
+
+def _question_words(table: RawTable, columns: SimilarityColumns) -> Message | None:
+    """Return a question if a text of all rows asks how different the two are; else None."""
+    if next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None):
+        return None
+    for name in table.names:
+        texts = get_column(table.frame, name).unique()
+        if len(texts) == 1 and asks_for_odd(format_label(texts[0])):
+            return Message(
+                f"Column {name!r} asks for a difference, so that {columns.similarity!r} may be a"
+                " dissimilarity. If it is, set ",
+                Setting("dissimilarities", "linear"),
+                "; if it is a similarity, give its name with ",
+                Argument("similarity"),
+                ".",
+            )
+    return None
 
 
 def _build_list_reading(
@@ -445,11 +464,21 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
     if not have_numbers or any(has_numbers(table.frame[name]) for name in sides[0]):
         return None
     rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
+    question = None
+    if {*rows["similarity"].dropna()} == {1, 2}:
+        first, second = sides[0]
+        question = Message(
+            f"The numbers 1 and 2 in {shorten(raters, 3)} may say that {first!r} or {second!r} was"
+            " chosen. If they do, write one row per answer, with columns 'respondent' and 'choice';"
+            " if they are ratings, set ",
+            Setting("kind", "similarities"),
+            ".",
+        )
     columns = SimilarityColumns(*sides[0], "similarity", None, "respondent")
     description = f"one pair per row, one rating per respondent, {shorten(raters, 3)}"
     convert = partial(_read_list, rows, columns, dissimilarities, description)
     roles = ColumnsRead(sides[0], tuple(raters))
-    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
+    return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles, doubt=question)
 
 
 RATINGS = Shape(
