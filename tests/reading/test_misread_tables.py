@@ -6,7 +6,7 @@ import re
 import unicodedata
 import warnings
 import xml.dom.minidom
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -888,7 +888,13 @@ def test_seconds_are_no_plural(name):
 
 
 def test_counts_are_numbers_and_those_of_zero_are_told():
-    with refused(DataError, "'count'", "no numbers"):
+    for cells, name in product((("yes", "no"), ("True", "False"), ("x", "")), ("count", "valid")):
+        source = Source("x.csv", TRIALS_OF.format(name, *cells, *cells).encode())
+        with refused(DataError, repr(name), "yes and no", "`where`", f"without=[{name!r}]"):
+            recognise.read_data(source, count=name)
+        selected = {"where": f"{name} == {cells[0]}", "without": [name]}
+        assert recognise.read_data(source, **selected)[0].n_answers == 2
+    with refused(DataError, "'count'", "yes and no"):
         taken(TRIALS_OF.format("count", "yes", "no", "yes", "no"))
     sides = TRIALS_OF.format("n", 3, 0, 2, 5)
     sentence = taken("\n".join(row.partition(",")[2] for row in sides.splitlines()))[1]
