@@ -43,7 +43,7 @@ def rows(header, cells):
         ("option1,option2,choice", "1 2 2 tie", ("side", "tie")),
         ("first,second,preferred", "first second second equal", ("side", "equal")),
         ("img_left,img_right,choice", "l r r neither", ("side", "neither")),
-        ("stim1,stim2,choice", "1 -1 -1 0", ("side", "0")),
+        ("stim1,stim2,choice", "1 -1 -1 0", ("side (1 for 'stim1', -1 for 'stim2')", "0")),
         (
             "model_a,model_b,winner",
             "model_a model_b model_b tie(bothbad)",

@@ -212,7 +212,10 @@ def _recognise_outcomes(
                 )
         return TrialVerdicts(label_outcomes, "chosen label", tuple(sorted(tie_texts)))
     if sides_by_text is not None:
-        return _build_verdicts(codes, texts, sides_by_text, "chosen side")
+        how = "chosen side"
+        if sides_by_text.get("-1") == SECOND:
+            how += f" (1 for {option_columns[0]!r}, -1 for {option_columns[1]!r})"
+        return _build_verdicts(codes, texts, sides_by_text, how)
     if coding is not None:
         wrong_row = is_unread.argmax()
         raise DataError(
