@@ -54,6 +54,9 @@ def ranked(header, *rows):
     return "\n".join([header, *rows])
 
 
+SIDES = "A,B,choice\na,b,A\nb,c,B\nc,a,A\n"
+FLAGS = [("prefer_A", "10"), ("prefers B", ("no", "yes")), ("chose_a", ("True", "False"))]
+FLAGS += [("A_wins", "10"), ("B.preferred", "01"), ("Pick A", ("yes", "no"))]
 WORDED = [("1st", 1, "first"), ("2nd", 2, "second"), ("3rd", 3, "third")]
 SAME = {
     "one-hot winners": (
@@ -63,6 +66,10 @@ SAME = {
         one_hot("left,right,chosen_left,chosen_right,chosen_tie"),
         one_hot("option1,option2,winner_option1,winner_option2,tie", "yes", "no"),
         one_hot("a,b,preferred_a,preferred_b,draw"),
+    ),
+    "whether one side was chosen": (
+        SIDES,
+        *(f"A,B,{name}\na,b,{{0}}\nb,c,{{1}}\nc,a,{{0}}\n".format(*cells) for name, cells in FLAGS),
     ),
     "results of games": (
         PAIRS,
