@@ -293,3 +293,28 @@ def test_respondents_and_their_numbered_tasks_need_no_known_names(names):
         wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["choice"] + 1)
     )
     assert len(data.respondents) == 4 and data.n_tasks == 15 and data.people is None
+
+
+@pytest.mark.parametrize("yes_no", [(1, 0), ("yes", "no"), (True, False)])
+@pytest.mark.parametrize("names", [("ID", "RESP"), ("respondent", "resp"), ("PID", "Resp")])
+def test_answers_called_resp_are_no_respondents(names, yes_no):
+    frame = tasks_of_patients([4] * 6)
+    frame["set"] = frame["obs"] % 4
+    frame["choice"] = frame["choice"].map({1: yes_no[0], 0: yes_no[1]})
+    frame = frame.drop(columns="obs").rename(columns={"who": names[0], "choice": names[1]})
+    data = th.read(frame)
+    assert len(data.respondents) == 6 and data.n_tasks == 24
+    assert data.attributes == ("price", "size") and "(perhaps" not in data.read_as
+    items = frame.drop(columns=["age", "price", "size", "alt"])
+    items.insert(2, "item", frame["alt"].map({1: "tea", 2: "milk"}))
+    data = th.read(items.rename(columns={"PID": "panelist"}))
+    assert len(data.respondents) == 6 and data.n_choices == 24
+
+
+def test_respondents_0_and_1_may_be_called_resp():
+    frame = tasks_of_patients([4, 4]).drop(columns="obs")
+    frame["task"] = frame.groupby("who").cumcount() // 2
+    data = th.read(
+        frame.assign(who=frame["who"].str[1:].astype(int)).rename(columns={"who": "resp"})
+    )
+    assert data.respondents == ("0", "1") and data.n_tasks == 8

@@ -179,6 +179,12 @@ def has_marks(column: "pd.Series") -> bool:
     return not is_wrong.any() and 0 < is_yes.sum() < column.count()
 
 
+def is_answer(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column called resp marks answers: yes and no, whose rows are mixed."""
+    column = get_column(frame, name)
+    return has_marks(column) and not has_adjacent_rows(encode_cells(column))
+
+
 def find_keys(
     frame: "pd.DataFrame",
     respondent: str | None,

@@ -26,6 +26,7 @@ from ..choice_marks import (
     find_key_column,
     find_keys,
     find_marked_column,
+    is_answer,
     is_called_rating,
     is_free_text,
     is_response_time,
@@ -812,6 +813,8 @@ def find_task_columns(
     def find(role: str, column_role: Role) -> str | None:
         """Return the column whose name has this role; raise DataError for several."""
         used_columns = [name for name in given_columns if name is not None]
+        if role == "respondent":
+            used_columns += [name for name in names if is_answer(frame, name)]
         name_by_simplified = map_plain_names([name for name in names if name not in used_columns])
         matching_columns = sorted(
             column_role.find_certain_columns(name_by_simplified), key=names.index
