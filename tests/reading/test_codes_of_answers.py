@@ -339,3 +339,29 @@ def test_a_code_0_beside_named_alternatives_is_asked_for():
     with refused(DataError, "'0'", "'CHOICE' != '0'"):
         th.read(unknown)
     assert th.read(unknown, where="'CHOICE' != '0'").n_tasks == len(frame) - 1
+
+
+@pytest.mark.parametrize("name", ["p_choice", "fitted", "Probability", "utility"])
+def test_what_a_model_computed_is_no_attribute(name):
+    """Probabilities add up to 1 in each task; an alternative's own constant is not one of them."""
+    tasks = draw_tasks(3)
+    frame = list_rows(tasks, 1, 0)
+    results = (3 - frame["price"] / 2).round(3)
+    if name != "utility":
+        results = 2.0**results
+        results = (results / results.groupby([frame["id"], frame["task"]]).transform("sum")).round(
+            3
+        )
+    frame["constant"] = (frame["alt"] == 2) * 1.0
+    data = th.read(frame.assign(**{name: results}))
+    assert data == th.read(frame) and data.attributes == ("price", "constant")
+    said(data.read_as, f"columns not used: {name!r}")
+    columns = {f"{name}_{k}": results[k - 1 :: 3].to_numpy() for k in (1, 2, 3)}
+    columns |= {f"price_{k}": frame["price"][k - 1 :: 3].to_numpy() for k in (1, 2, 3)}
+    choice = [chosen + 1 for *_, chosen in tasks]
+    wide = th.read(pd.DataFrame({"id": frame["id"][::3], "choice": choice} | columns))
+    assert wide.attributes == ("price",)
+    said(wide.read_as, f"not used: '{name}_1'")
+    items = frame.assign(item=frame["alt"].map({1: "tea", 2: "milk", 3: "rum"}))
+    choices = th.read(items.drop(columns=["alt", "price", "constant"]).assign(**{name: results}))
+    assert choices.labels == ("tea", "milk", "rum")

@@ -455,6 +455,18 @@ def ranks_rows(cells: Any, sets: Any) -> bool:
     )
 
 
+def is_result(cells: Any, sets: Any) -> bool:
+    """Return whether numbers are probabilities, which add up to 1 in each set, or utilities."""
+    if cells.dtype.kind != "f" or (cells % 1 == 0).all():
+        return False
+    is_called_result = not _RESULTS.isdisjoint(list_name_words(cells.name))
+    return is_called_result or bool((abs(sets[cells.name].sum() - 1) < _MAX_DEVIATION).all())
+
+
+_RESULTS = {"utility", "utilities", "fitted", "predicted"}
+_MAX_DEVIATION = 0.02  # of a sum of rounded probabilities from 1
+
+
 def counts_up(column: "pd.Series", places: np.ndarray) -> bool:
     """Return whether a column contains 0, 1, ... or 1, 2, ... in each set."""
     import pandas as pd

@@ -30,6 +30,7 @@ from ..choice_marks import (
     is_called_rating,
     is_free_text,
     is_response_time,
+    is_result,
     marks_one_row,
     marks_same_rows,
     measures_answers,
@@ -569,7 +570,7 @@ def _read_scheme(
 def _find_unfit_columns(
     table: TaskTable, attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns that are no attributes: identifiers, free texts, times, other answers."""
+    """Return the columns that are no attributes: identifiers, texts, times, answers, results."""
     # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
     unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
@@ -590,7 +591,8 @@ def _find_unfit_columns(
             column.isna().to_numpy().any()
             and tasks[name].nunique(dropna=False).to_numpy().max() == 1
         )
-        if is_constant or is_free_text(column) or repeats_marks(column, marks):
+        is_unfit = is_constant or is_free_text(column) or is_result(column, tasks)
+        if is_unfit or repeats_marks(column, marks):
             unfit_columns.add(name)
     return unfit_columns
 

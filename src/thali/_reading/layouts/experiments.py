@@ -13,6 +13,7 @@ from thali._data.choice_marks import (
     is_called_rating,
     is_free_text,
     is_rank_name,
+    is_result,
     list_marks,
     list_respondents_of_tasks,
     measures_answers,
@@ -290,7 +291,11 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         for name in table.names
         if name not in used_columns and not is_row_number(get_column(frame, name))
     ]
-    return [name for name in other_columns if varies_within(tasks, name)]
+    return [
+        name
+        for name in other_columns
+        if varies_within(tasks, name) and not is_result(get_column(frame, name), tasks)
+    ]
 
 
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
