@@ -365,3 +365,29 @@ def test_what_a_model_computed_is_no_attribute(name):
     items = frame.assign(item=frame["alt"].map({1: "tea", 2: "milk", 3: "rum"}))
     choices = th.read(items.drop(columns=["alt", "price", "constant"]).assign(**{name: results}))
     assert choices.labels == ("tea", "milk", "rum")
+
+
+STATES = [11121, 21111, 32123, 22222, 11213, 33333]
+
+
+@pytest.mark.parametrize("prefix", ["", "1"])
+def test_levels_of_several_attributes_in_one_code_are_asked_about(prefix):
+    """Those of a health state; as options of pairs, the codes are labels."""
+    tasks = draw_tasks(2)
+    frame = list_rows(tasks, 1, 0)
+    frame["state"] = [int(f"{prefix}{STATES[(k + k // 5) % 6]}") for k in range(len(frame))]
+    sides = {
+        f"{name}_{side}": frame[name][k::2].to_numpy()
+        for name in ("state", "price")
+        for k, side in enumerate("ab")
+    }
+    choice = ["ab"[chosen] for *_, chosen in tasks]
+    wide = pd.DataFrame({"id": frame["id"][::2], **sides, "choice": choice})
+    for table, kind in ((frame, None), (wide, "experiment")):
+        with refused(DataError, "'state'", str(frame["state"].min()), "a column for each digit"):
+            th.read(table, kind=kind)
+        data = th.read(table, kind=kind, attributes=["state", "price"])
+        assert data.attributes == ("state", "price")
+    pairs = wide[["id", "state_a", "state_b", "choice"]]
+    data = th.read(pairs, first="state_a", second="state_b")
+    assert {*data.labels} == {*map(str, frame["state"])}
