@@ -287,6 +287,8 @@ def test_codes_of_levels_are_options_or_one_attribute(marks):
     with refused(DataError, Setting("kind", "experiment"), Setting("kind", "comparisons")):
         th.read(frame)
     assert set(th.read(frame, kind="comparisons").labels) <= set(map(str, states))
-    assert th.read(frame, kind="experiment").attributes == ("state",)
+    with refused(DataError, "'state'", "a column for each digit", "`attributes`"):
+        th.read(frame, kind="experiment")
+    assert th.read(frame, kind="experiment", attributes=["state"]).attributes == ("state",)
     amounts = frame.assign(**{name: rng.integers(11111, 55556, 90) for name in names})
     assert th.read(amounts).attributes == ("state",)
