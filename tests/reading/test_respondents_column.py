@@ -318,3 +318,34 @@ def test_respondents_0_and_1_may_be_called_resp():
         frame.assign(who=frame["who"].str[1:].astype(int)).rename(columns={"who": "resp"})
     )
     assert data.respondents == ("0", "1") and data.n_tasks == 8
+
+
+CITIES = "Oslo Rome Paris Lyon Bonn Wien".split()
+
+
+def test_words_beside_tasks_may_be_groups_of_respondents():
+    frame = tasks_of_patients([4] * 6)
+    frame["who"] = [CITIES[int(text[1:])] for text in frame["who"]]
+    data = th.read(frame.rename(columns={"who": "city"}))
+    assert data.n_respondents == 24 and "(perhaps 'city'?)" in data.read_as
+    assert "city" in data.people
+    assert len(th.read(frame, respondent="who").respondents) == 6
+    named = th.read(frame.rename(columns={"who": "participant"}))
+    assert named.respondents == tuple(CITIES)
+
+
+def test_tasks_numbered_anew_in_each_group_are_asked_about():
+    frame = tasks_of_patients([60, 60])
+    cities = frame["who"].map({"P0": "Oslo", "P1": "Rome"})
+    for city in (cities, frame["who"].str[1:].astype(int) + 1):
+        table = frame.drop(columns=["who", "age"]).assign(city=city, task=frame["obs"] % 60)
+        with refused(DataError, "respondent", "'city'"):
+            th.read(table.drop(columns="obs"))
+        assert len(th.read(table.drop(columns="obs"), respondent="city").respondents) == 2
+        assert th.read(table, task="obs").n_tasks == 120
+    wide = frame.loc[frame["alt"] == 1, ["obs", "price", "size"]].reset_index(drop=True)
+    wide = wide.rename(columns={"price": "price_1", "size": "size_1"})
+    wide = wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["obs"] % 2 + 1)
+    wide = wide.assign(city=[CITIES[k // 20] for k in wide["obs"]], card=wide["obs"] % 20 + 1)
+    data = th.read(wide.drop(columns="obs"))
+    assert len(data.respondents) == 120 and "(perhaps 'city'?)" in data.read_as

@@ -202,6 +202,8 @@ def find_keys(
     other_key = known_key
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
+        if respondent is None and other_key is not None and may_be_groups(frame, other_key):
+            return None, task
     elif respondent is None:
         candidates = list_respondents_of_tasks(frame, known_key)
         other_key = next(iter(candidates), known_key)
@@ -209,13 +211,27 @@ def find_keys(
         n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
         # nearly all respondents have the same number of tasks; cities or ages have different ones
         is_usual = n_tasks == np.bincount(n_tasks).argmax()
-        if len(candidates) != 1 or n_tasks.max() > len(n_tasks) or is_usual.mean() < _MOST:
+        if (
+            len(candidates) != 1
+            or n_tasks.max() > len(n_tasks)
+            or is_usual.mean() < _MOST
+            or may_be_groups(frame, other_key)
+        ):
             other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
 
 
+def may_be_groups(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column may contain groups of respondents: words, or few of many rows."""
+    labels = get_column(frame, name).unique()
+    return len(frame) > _MAX_ROWS * len(labels) or not any(
+        map(_DIGIT.search, map(format_label, labels))
+    )
+
+
+_MAX_ROWS = 100  # of a respondent
 _MOST = 0.9  # share of respondents with the usual number of tasks
 
 

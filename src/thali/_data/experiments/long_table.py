@@ -906,8 +906,9 @@ def _missing_roles_error(
     if chosen is None and rating is not None:
         advice = Message("; for ratings, use thali.amce with ", Setting("outcome", rating))
     kind = DataError
-    if task is not None and chosen is not None:  # the only other key is a block
+    if task is not None and chosen is not None:  # the only other key is a block or group
         kind = SeveralColumnsError
+        advice = Message(f"; if there is none, give each task its own number in {task!r}")
     return kind(
         f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),
