@@ -349,3 +349,18 @@ def test_tasks_numbered_anew_in_each_group_are_asked_about():
     wide = wide.assign(city=[CITIES[k // 20] for k in wide["obs"]], card=wide["obs"] % 20 + 1)
     data = th.read(wide.drop(columns="obs"))
     assert len(data.respondents) == 120 and "(perhaps 'city'?)" in data.read_as
+
+
+@pytest.mark.parametrize("name", ["caseid", "ResponseId", "rid"])
+def test_words_that_uneven_numbers_of_people_have_may_be_their_trait(name):
+    jobs = [job for k, job in enumerate(CITIES, 2) for _ in range(k)]
+    ranks = [(1 + k % 3, 1 + (k + 1) % 3, 1 + (k + 2) % 3) for k in range(len(jobs))]
+    frame = pd.DataFrame(ranks, columns=["tea", "milk", "rum"]).assign(worker=jobs)
+    frame.insert(0, name, [f"{k + 1001}" for k in range(len(jobs))])
+    with refused(DataError, "'worker'", repr(name), "`respondent`"):
+        th.read(frame)
+    assert len(th.read(frame, respondent=name).respondents) == len(jobs)
+    assert th.read(frame, respondent="worker").respondents == tuple(CITIES)
+    frame["worker"] = [CITIES[k % 6] for k in range(len(jobs))]
+    even = th.read(frame.head(24))
+    assert len(even.respondents) == 6

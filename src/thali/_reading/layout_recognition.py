@@ -17,6 +17,7 @@ from thali._data.choice_marks import (
     has_marks,
     join_marks,
     list_differing_traits,
+    may_be_groups,
 )
 from thali._data.choices.best_worst_tables import find_column_series
 from thali._data.column_guesses import (
@@ -453,7 +454,10 @@ def _match_finer_respondents(
     is_clear = is_yes_no or (roles.answer is None and trait.nunique() < _MIN_PEOPLE)
     if get_column(table.frame, name).is_unique:
         is_clear = is_yes_no and reading.kind == CHOICES
+        n_rows = trait.value_counts()
+        is_uneven = (n_rows != n_rows.median()).mean() > 0.5  # unlike the tasks of respondents
         is_trait = is_yes_no or trait.nunique() < _MIN_PEOPLE
+        is_trait |= is_uneven and may_be_groups(table.frame, roles.who)
         if not is_trait or (not is_yes_no and (reading.kind != CHOICES or roles.outcome)):
             return reading  # it numbers the rows
     if not is_clear or name not in names:
