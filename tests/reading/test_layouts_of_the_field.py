@@ -37,6 +37,12 @@ def marked(header, words=("-1", "0", "1")):
     return "\n".join([header, *rows])
 
 
+def marked_twice(header, yes="1", no="0"):
+    """Best-worst choices with a column that marks the best and one that marks the worst."""
+    rows = [(*keys, yes if m == 1 else no, yes if m == -1 else no) for *keys, m in MARKS]
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)])
+
+
 def one_hot(header, yes="1", no="0"):
     """Six comparisons, whose winner is marked in one of three columns."""
     winners = ["A,B,0", "B,A,2", "A,C,0", "C,A,0", "B,C,1", "B,C,2"]
@@ -103,6 +109,12 @@ SAME = {
         marked("resp_id,set,item,response", ("worst", "", "best")),
         marked("subject,task,statement,mark", ("−1", "", "1")),
         marked("sys_RespNum,Set,Item,Choice", ("least", "0", "most")),
+    ),
+    "marks of the best and of the worst": (
+        SETS,
+        marked_twice("id,set,item,selected_as_best,selected_as_worst"),
+        marked_twice("resp_id,task,item,chosen_most,chosen_least", "yes", "no"),
+        marked_twice("id,set,item,isBest,isWorst", "True", "False"),
     ),
     "card sorts": (
         SORTS,
