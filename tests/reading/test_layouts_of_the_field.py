@@ -118,6 +118,7 @@ SAME = {
     ),
     "card sorts": (
         SORTS,
+        sorted_cards("person,drink,pile_no"),
         sorted_cards("Subject,Card,Group"),
         sorted_cards("participant,item,category"),
         sorted_cards("vp;Karte;Stapel", lambda row: row.replace(",", ";")),
