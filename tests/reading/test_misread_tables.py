@@ -598,10 +598,19 @@ def test_rows_of_options_and_answers_are_no_card_sorts():
     assert recognise.read_data(Source("x.csv", text.encode()), odd="guess")[0].n_answers == 4
     sets = ["tea | rum | gin,gin,rum", "ale | gin | tea,tea,ale", "rum | ale | tea,rum,tea"]
     rows = [f"{k},{sets[k % 3]},{sets[(k + 1) % 3]},{sets[(k * k) % 3]}" for k in range(6)]
-    for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom"):
-        header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
-        with pytest.raises(recognise.RecognitionError, match="known layout"):
-            taken("\n".join([header, *rows, ""]))
+    texts = [
+        "\n".join([",".join(["id", *(names.format(k) for k in (1, 2, 3))]), *rows, ""])
+        for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom")
+    ]
+    with refused(DataError, "several sets", "'S3_shown'", "one row per set"):
+        taken(texts[0])
+    with pytest.raises(recognise.RecognitionError, match="known layout"):
+        taken(texts[1])
+    shown = texts[0].replace("_shown", "_a,S{0}_b,S{0}_c").replace(" | ", ",")
+    for k in (1, 2, 3):
+        shown = shown.replace("{0}", str(k), 2)
+    with refused(DataError, "several sets", "'S3_a'", "one row per set"):
+        taken(shown)
 
 
 @pytest.mark.parametrize("stem", ["item", "option", "product", "concept"])
