@@ -155,6 +155,15 @@ def test_the_scores_of_a_board_may_have_units_and_deviations():
         th.leaderboard(frame.assign(score=["high", *frame["score"][1:]]), score="score")
 
 
+def test_the_columns_of_points_of_juries_are_asked_for():
+    rows = [(a, b, p) for a in "ABC" for b, p in zip("ABC".replace(a, ""), (12, 10), strict=True)]
+    frame = pd.DataFrame(rows, columns=["jury", "entry", "points"])
+    with refused(DataError, "'points'", "`option` or `item`"):
+        th.leaderboard(frame)
+    board = th.leaderboard(frame, option="entry", item="jury", progressbar=False)
+    assert board.table["wins"].to_dict() == {"A": 2, "B": 1, "C": 0}
+
+
 # Choice experiments: what describes no alternative ------------------------------------------------
 
 OFFERED = (

@@ -297,10 +297,13 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
 def find_score_lack(table: RawTable) -> Lack | None:
     """Return what a table with one score per row lacks; None for other tables."""
     options = _list_columns(SCORED_OPTION, table, ())
+    scores = _list_columns(SCORE, table, ())
+    if scores and not options:  # such as points of juries
+        return Lack(f"columns with the options and items that have {scores[0]!r}", "option item", 2)
     if not options or not _has_repeats(table, options[0]):
         return None
     role = SCORE
-    if _list_columns(SCORE, table, ()):
+    if scores:
         role = ITEM
     return Lack(f"a column with {role.meaning}", role.name, near=4)
 
