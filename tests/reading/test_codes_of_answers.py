@@ -226,6 +226,20 @@ def test_the_same_numbers_in_two_samples_are_asked_about():
     assert th.read(frame, respondent="rid").n_tasks == 2 * len(tasks)
 
 
+def test_people_numbered_from_1_to_different_numbers_in_each_country_are_asked_about():
+    """Unlike those who missed a session, whose numbers have gaps."""
+    tasks = draw_tasks(2)
+    parts = [list_rows(tasks[: 4 * n], 1, 0).assign(country=k) for k, n in ((1, 6), (2, 4), (3, 5))]
+    frame = pd.concat(parts, ignore_index=True)
+    frame["id"] += 1
+    with refused(DataError, "different respondents in each 'country'", "`respondent='id'`"):
+        th.read(frame)
+    assert len(th.read(frame, respondent="id").respondents) == 6
+    gaps = frame.loc[(frame["country"] == 1) | (frame["id"] != 2)]
+    data = th.read(gaps.rename(columns={"country": "session"}))
+    assert len(data.respondents) == 6
+
+
 def test_households_are_found_beside_numbers_of_purchases():
     rows = [
         (person, k, *prices, ("heinz", "hunts")[chosen])

@@ -309,7 +309,8 @@ def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) ->
     """List the traits that differ between blocks for the same number of a respondent.
 
     The list is empty if the rows of a number are adjacent, as are those of one person. A block that
-    has a name, such as a country, is a trait itself.
+    has a name, such as a country, is a trait itself, and so is one of several with people from 1 to
+    different numbers.
     """
     codes = encode_cells(get_column(frame, respondent))
     if has_adjacent_rows(codes):
@@ -322,8 +323,12 @@ def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) ->
         if name not in (block, respondent)
         and [is_constant_within(cells, key) for key in keys] == [False, False, True]
     ]
-    has_names = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
-    if not traits and has_names and simplify_name(block) not in VERSION.synonyms:
+    is_group = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
+    people: Any = frame.groupby(block)[respondent]
+    n_people = people.nunique()
+    if has_numbers(frame[respondent]) and n_people.nunique() > 1:
+        is_group |= bool((people.max() == n_people).all())
+    if not traits and is_group and simplify_name(block) not in VERSION.synonyms:
         return [block]
     return traits
 
