@@ -335,20 +335,20 @@ def test_words_beside_tasks_may_be_groups_of_respondents():
 
 
 def test_tasks_numbered_anew_in_each_group_are_asked_about():
-    frame = tasks_of_patients([60, 60])
+    frame = tasks_of_patients([160, 160])
     cities = frame["who"].map({"P0": "Oslo", "P1": "Rome"})
     for city in (cities, frame["who"].str[1:].astype(int) + 1):
-        table = frame.drop(columns=["who", "age"]).assign(city=city, task=frame["obs"] % 60)
+        table = frame.drop(columns=["who", "age"]).assign(city=city, task=frame["obs"] % 160)
         with refused(DataError, "respondent", "'city'"):
             th.read(table.drop(columns="obs"))
         assert len(th.read(table.drop(columns="obs"), respondent="city").respondents) == 2
-        assert th.read(table, task="obs").n_tasks == 120
+        assert th.read(table, task="obs").n_tasks == 320
     wide = frame.loc[frame["alt"] == 1, ["obs", "price", "size"]].reset_index(drop=True)
     wide = wide.rename(columns={"price": "price_1", "size": "size_1"})
     wide = wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["obs"] % 2 + 1)
-    wide = wide.assign(city=[CITIES[k // 20] for k in wide["obs"]], card=wide["obs"] % 20 + 1)
+    wide = wide.assign(city=[CITIES[k // 64] for k in wide["obs"]], card=wide["obs"] % 64 + 1)
     data = th.read(wide.drop(columns="obs"))
-    assert len(data.respondents) == 120 and "(perhaps 'city'?)" in data.read_as
+    assert len(data.respondents) == 320 and "(perhaps 'city'?)" in data.read_as
 
 
 @pytest.mark.parametrize("name", ["caseid", "ResponseId", "rid"])

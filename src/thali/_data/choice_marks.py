@@ -231,7 +231,7 @@ def may_be_groups(frame: "pd.DataFrame", name: str) -> bool:
     )
 
 
-_MAX_ROWS = 100  # of a respondent
+_MAX_ROWS = 300  # of a respondent
 _MOST = 0.9  # share of respondents with the usual number of tasks
 
 
