@@ -226,6 +226,20 @@ def test_the_same_numbers_in_two_samples_are_asked_about():
     assert th.read(frame, respondent="rid").n_tasks == 2 * len(tasks)
 
 
+def test_people_numbered_from_1_to_different_numbers_in_each_country_are_asked_about():
+    """Unlike those who missed a session, whose numbers have gaps."""
+    tasks = draw_tasks(2)
+    parts = [list_rows(tasks[: 4 * n], 1, 0).assign(country=k) for k, n in ((1, 6), (2, 4), (3, 5))]
+    frame = pd.concat(parts, ignore_index=True)
+    frame["id"] += 1
+    with refused(DataError, "different respondents in each 'country'", "`respondent='id'`"):
+        th.read(frame)
+    assert len(th.read(frame, respondent="id").respondents) == 6
+    gaps = frame.loc[(frame["country"] == 1) | (frame["id"] != 2)]
+    data = th.read(gaps.rename(columns={"country": "session"}))
+    assert len(data.respondents) == 6
+
+
 def test_households_are_found_beside_numbers_of_purchases():
     rows = [
         (person, k, *prices, ("heinz", "hunts")[chosen])
@@ -339,3 +353,55 @@ def test_a_code_0_beside_named_alternatives_is_asked_for():
     with refused(DataError, "'0'", "'CHOICE' != '0'"):
         th.read(unknown)
     assert th.read(unknown, where="'CHOICE' != '0'").n_tasks == len(frame) - 1
+
+
+@pytest.mark.parametrize("name", ["p_choice", "fitted", "Probability", "utility"])
+def test_what_a_model_computed_is_no_attribute(name):
+    """Probabilities add up to 1 in each task; an alternative's own constant is not one of them."""
+    tasks = draw_tasks(3)
+    frame = list_rows(tasks, 1, 0)
+    results = (3 - frame["price"] / 2).round(3)
+    if name != "utility":
+        results = 2.0**results
+        results = (results / results.groupby([frame["id"], frame["task"]]).transform("sum")).round(
+            3
+        )
+    frame["constant"] = (frame["alt"] == 2) * 1.0
+    data = th.read(frame.assign(**{name: results}))
+    assert data == th.read(frame) and data.attributes == ("price", "constant")
+    said(data.read_as, f"columns not used: {name!r}")
+    columns = {f"{name}_{k}": results[k - 1 :: 3].to_numpy() for k in (1, 2, 3)}
+    columns |= {f"price_{k}": frame["price"][k - 1 :: 3].to_numpy() for k in (1, 2, 3)}
+    choice = [chosen + 1 for *_, chosen in tasks]
+    wide = th.read(pd.DataFrame({"id": frame["id"][::3], "choice": choice} | columns))
+    assert wide.attributes == ("price",)
+    said(wide.read_as, f"not used: '{name}_1'")
+    items = frame.assign(item=frame["alt"].map({1: "tea", 2: "milk", 3: "rum"}))
+    choices = th.read(items.drop(columns=["alt", "price", "constant"]).assign(**{name: results}))
+    assert choices.labels == ("tea", "milk", "rum")
+
+
+STATES = [11121, 21111, 32123, 22222, 11213, 33333]
+
+
+@pytest.mark.parametrize("prefix", ["", "1"])
+def test_levels_of_several_attributes_in_one_code_are_asked_about(prefix):
+    """Those of a health state; as options of pairs, the codes are labels."""
+    tasks = draw_tasks(2)
+    frame = list_rows(tasks, 1, 0)
+    frame["state"] = [int(f"{prefix}{STATES[(k + k // 5) % 6]}") for k in range(len(frame))]
+    sides = {
+        f"{name}_{side}": frame[name][k::2].to_numpy()
+        for name in ("state", "price")
+        for k, side in enumerate("ab")
+    }
+    choice = ["ab"[chosen] for *_, chosen in tasks]
+    wide = pd.DataFrame({"id": frame["id"][::2], **sides, "choice": choice})
+    for table, kind in ((frame, None), (wide, "experiment")):
+        with refused(DataError, "'state'", str(frame["state"].min()), "a column for each digit"):
+            th.read(table, kind=kind)
+        data = th.read(table, kind=kind, attributes=["state", "price"])
+        assert data.attributes == ("state", "price")
+    pairs = wide[["id", "state_a", "state_b", "choice"]]
+    data = th.read(pairs, first="state_a", second="state_b")
+    assert {*data.labels} == {*map(str, frame["state"])}

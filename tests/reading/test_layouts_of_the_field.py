@@ -37,6 +37,12 @@ def marked(header, words=("-1", "0", "1")):
     return "\n".join([header, *rows])
 
 
+def marked_twice(header, yes="1", no="0"):
+    """Best-worst choices with a column that marks the best and one that marks the worst."""
+    rows = [(*keys, yes if m == 1 else no, yes if m == -1 else no) for *keys, m in MARKS]
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)])
+
+
 def one_hot(header, yes="1", no="0"):
     """Six comparisons, whose winner is marked in one of three columns."""
     winners = ["A,B,0", "B,A,2", "A,C,0", "C,A,0", "B,C,1", "B,C,2"]
@@ -54,6 +60,9 @@ def ranked(header, *rows):
     return "\n".join([header, *rows])
 
 
+SIDES = "A,B,choice\na,b,A\nb,c,B\nc,a,A\n"
+FLAGS = [("prefer_A", "10"), ("prefers B", ("no", "yes")), ("chose_a", ("True", "False"))]
+FLAGS += [("A_wins", "10"), ("B.preferred", "01"), ("Pick A", ("yes", "no"))]
 WORDED = [("1st", 1, "first"), ("2nd", 2, "second"), ("3rd", 3, "third")]
 SAME = {
     "one-hot winners": (
@@ -63,6 +72,10 @@ SAME = {
         one_hot("left,right,chosen_left,chosen_right,chosen_tie"),
         one_hot("option1,option2,winner_option1,winner_option2,tie", "yes", "no"),
         one_hot("a,b,preferred_a,preferred_b,draw"),
+    ),
+    "whether one side was chosen": (
+        SIDES,
+        *(f"A,B,{name}\na,b,{{0}}\nb,c,{{1}}\nc,a,{{0}}\n".format(*cells) for name, cells in FLAGS),
     ),
     "results of games": (
         PAIRS,
@@ -97,8 +110,15 @@ SAME = {
         marked("subject,task,statement,mark", ("−1", "", "1")),
         marked("sys_RespNum,Set,Item,Choice", ("least", "0", "most")),
     ),
+    "marks of the best and of the worst": (
+        SETS,
+        marked_twice("id,set,item,selected_as_best,selected_as_worst"),
+        marked_twice("resp_id,task,item,chosen_most,chosen_least", "yes", "no"),
+        marked_twice("id,set,item,isBest,isWorst", "True", "False"),
+    ),
     "card sorts": (
         SORTS,
+        sorted_cards("person,drink,pile_no"),
         sorted_cards("Subject,Card,Group"),
         sorted_cards("participant,item,category"),
         sorted_cards("vp;Karte;Stapel", lambda row: row.replace(",", ";")),

@@ -6,7 +6,7 @@ import re
 import unicodedata
 import warnings
 import xml.dom.minidom
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pandas as pd
@@ -598,10 +598,19 @@ def test_rows_of_options_and_answers_are_no_card_sorts():
     assert recognise.read_data(Source("x.csv", text.encode()), odd="guess")[0].n_answers == 4
     sets = ["tea | rum | gin,gin,rum", "ale | gin | tea,tea,ale", "rum | ale | tea,rum,tea"]
     rows = [f"{k},{sets[k % 3]},{sets[(k + 1) % 3]},{sets[(k * k) % 3]}" for k in range(6)]
-    for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom"):
-        header = ",".join(["id", *(names.format(k) for k in (1, 2, 3))])
-        with pytest.raises(recognise.RecognitionError, match="known layout"):
-            taken("\n".join([header, *rows, ""]))
+    texts = [
+        "\n".join([",".join(["id", *(names.format(k) for k in (1, 2, 3))]), *rows, ""])
+        for names in ("S{0}_shown,S{0}_best,S{0}_worst", "S{0}_items,S{0}_top,S{0}_bottom")
+    ]
+    with refused(DataError, "several sets", "'S3_shown'", "one row per set"):
+        taken(texts[0])
+    with pytest.raises(recognise.RecognitionError, match="known layout"):
+        taken(texts[1])
+    shown = texts[0].replace("_shown", "_a,S{0}_b,S{0}_c").replace(" | ", ",")
+    for k in (1, 2, 3):
+        shown = shown.replace("{0}", str(k), 2)
+    with refused(DataError, "several sets", "'S3_a'", "one row per set"):
+        taken(shown)
     pairs = "tea,rum,rum,tea/gin,ale,gin,gin/rum,gin,rum,gin/ale,tea,ale,tea/tea,gin,gin,gin"
     for sides in ("left,right", "photo_a,photo_b"):
         text = f"id,{sides},first_click,final_click\n" + "\n".join(
@@ -954,7 +963,13 @@ def test_seconds_are_no_plural(name):
 
 
 def test_counts_are_numbers_and_those_of_zero_are_told():
-    with refused(DataError, "'count'", "no numbers"):
+    for cells, name in product((("yes", "no"), ("True", "False"), ("x", "")), ("count", "valid")):
+        source = Source("x.csv", TRIALS_OF.format(name, *cells, *cells).encode())
+        with refused(DataError, repr(name), "yes and no", "`where`", f"without=[{name!r}]"):
+            recognise.read_data(source, count=name)
+        selected = {"where": f"{name} == {cells[0]}", "without": [name]}
+        assert recognise.read_data(source, **selected)[0].n_answers == 2
+    with refused(DataError, "'count'", "yes and no"):
         taken(TRIALS_OF.format("count", "yes", "no", "yes", "no"))
     sides = TRIALS_OF.format("n", 3, 0, 2, 5)
     sentence = taken("\n".join(row.partition(",")[2] for row in sides.splitlines()))[1]

@@ -130,6 +130,8 @@ SCORES = {
     "without items": "gpt,claude,llama\n.1,.5,.3\n.2,.4,.31\n.6,.7,.9\n.2,.3,.4\n",
     "as many items as"
     " models": "task,gpt,claude,llama\nmmlu,70.5,71.2,65\ngsm8k,90.1,92.3,81\narc,88.2,90.1,85.5\n",
+    "percentages": "item,gpt,claude\na,50%,55.5 %\nb,90 %,92%\nc,9%,8%\n",
+    "deviations": "item,gpt,claude\na,0.5 ± 0.02,0.6±0.03\nb,0.9 +/- .1,0.8+-0.1\nc,0.1 (0.2),0.2\n",
     "rows are numbered": ",gpt,claude\n0,.1,.5\n1,.2,.4\n2,.6,.7\n3,.2,.3\n",
 }
 
@@ -139,6 +141,27 @@ def test_a_table_of_scores_is_refused_in_a_sentence(text):
     with refused(DataError, "contains scores", "th.leaderboard") as error:
         taken(text)
     assert len(str(error.value)) < 300
+
+
+def test_the_scores_of_a_board_may_have_units_and_deviations():
+    """Their means are those of the numbers: of percentages, shares."""
+    cells = {"model": ["gpt", "claude"] * 3, "item": ["a", "a", "b", "b", "c", "c"]}
+    shares = [0.5, 0.6, 0.9, 0.75, 0.25, 0.5]
+    for form in ("{:.2f}", "{:.0%}", "{:.1%} ± 2.5%", "{:.2f} (0.1)"):
+        frame = pd.DataFrame(cells | {"score": [*map(form.format, shares)]})
+        table = th.leaderboard(frame, progressbar=False).table
+        assert table["mean_score"].to_dict() == pytest.approx({"gpt": 0.55, "claude": 37 / 60})
+    with refused(DataError, "'score'"):
+        th.leaderboard(frame.assign(score=["high", *frame["score"][1:]]), score="score")
+
+
+def test_the_columns_of_points_of_juries_are_asked_for():
+    rows = [(a, b, p) for a in "ABC" for b, p in zip("ABC".replace(a, ""), (12, 10), strict=True)]
+    frame = pd.DataFrame(rows, columns=["jury", "entry", "points"])
+    with refused(DataError, "'points'", "`option` or `item`"):
+        th.leaderboard(frame)
+    board = th.leaderboard(frame, option="entry", item="jury", progressbar=False)
+    assert board.table["wins"].to_dict() == {"A": 2, "B": 1, "C": 0}
 
 
 # Choice experiments: what describes no alternative ------------------------------------------------

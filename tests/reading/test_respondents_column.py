@@ -293,3 +293,74 @@ def test_respondents_and_their_numbered_tasks_need_no_known_names(names):
         wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["choice"] + 1)
     )
     assert len(data.respondents) == 4 and data.n_tasks == 15 and data.people is None
+
+
+@pytest.mark.parametrize("yes_no", [(1, 0), ("yes", "no"), (True, False)])
+@pytest.mark.parametrize("names", [("ID", "RESP"), ("respondent", "resp"), ("PID", "Resp")])
+def test_answers_called_resp_are_no_respondents(names, yes_no):
+    frame = tasks_of_patients([4] * 6)
+    frame["set"] = frame["obs"] % 4
+    frame["choice"] = frame["choice"].map({1: yes_no[0], 0: yes_no[1]})
+    frame = frame.drop(columns="obs").rename(columns={"who": names[0], "choice": names[1]})
+    data = th.read(frame)
+    assert len(data.respondents) == 6 and data.n_tasks == 24
+    assert data.attributes == ("price", "size") and "(perhaps" not in data.read_as
+    items = frame.drop(columns=["age", "price", "size", "alt"])
+    items.insert(2, "item", frame["alt"].map({1: "tea", 2: "milk"}))
+    data = th.read(items.rename(columns={"PID": "panelist"}))
+    assert len(data.respondents) == 6 and data.n_choices == 24
+
+
+def test_respondents_0_and_1_may_be_called_resp():
+    frame = tasks_of_patients([4, 4]).drop(columns="obs")
+    frame["task"] = frame.groupby("who").cumcount() // 2
+    data = th.read(
+        frame.assign(who=frame["who"].str[1:].astype(int)).rename(columns={"who": "resp"})
+    )
+    assert data.respondents == ("0", "1") and data.n_tasks == 8
+
+
+CITIES = "Oslo Rome Paris Lyon Bonn Wien".split()
+
+
+def test_words_beside_tasks_may_be_groups_of_respondents():
+    frame = tasks_of_patients([4] * 6)
+    frame["who"] = [CITIES[int(text[1:])] for text in frame["who"]]
+    data = th.read(frame.rename(columns={"who": "city"}))
+    assert data.n_respondents == 24 and "(perhaps 'city'?)" in data.read_as
+    assert "city" in data.people
+    assert len(th.read(frame, respondent="who").respondents) == 6
+    named = th.read(frame.rename(columns={"who": "participant"}))
+    assert named.respondents == tuple(CITIES)
+
+
+def test_tasks_numbered_anew_in_each_group_are_asked_about():
+    frame = tasks_of_patients([160, 160])
+    cities = frame["who"].map({"P0": "Oslo", "P1": "Rome"})
+    for city in (cities, frame["who"].str[1:].astype(int) + 1):
+        table = frame.drop(columns=["who", "age"]).assign(city=city, task=frame["obs"] % 160)
+        with refused(DataError, "respondent", "'city'"):
+            th.read(table.drop(columns="obs"))
+        assert len(th.read(table.drop(columns="obs"), respondent="city").respondents) == 2
+        assert th.read(table, task="obs").n_tasks == 320
+    wide = frame.loc[frame["alt"] == 1, ["obs", "price", "size"]].reset_index(drop=True)
+    wide = wide.rename(columns={"price": "price_1", "size": "size_1"})
+    wide = wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["obs"] % 2 + 1)
+    wide = wide.assign(city=[CITIES[k // 64] for k in wide["obs"]], card=wide["obs"] % 64 + 1)
+    data = th.read(wide.drop(columns="obs"))
+    assert len(data.respondents) == 320 and "(perhaps 'city'?)" in data.read_as
+
+
+@pytest.mark.parametrize("name", ["caseid", "ResponseId", "rid"])
+def test_words_that_uneven_numbers_of_people_have_may_be_their_trait(name):
+    jobs = [job for k, job in enumerate(CITIES, 2) for _ in range(k)]
+    ranks = [(1 + k % 3, 1 + (k + 1) % 3, 1 + (k + 2) % 3) for k in range(len(jobs))]
+    frame = pd.DataFrame(ranks, columns=["tea", "milk", "rum"]).assign(worker=jobs)
+    frame.insert(0, name, [f"{k + 1001}" for k in range(len(jobs))])
+    with refused(DataError, "'worker'", repr(name), "`respondent`"):
+        th.read(frame)
+    assert len(th.read(frame, respondent=name).respondents) == len(jobs)
+    assert th.read(frame, respondent="worker").respondents == tuple(CITIES)
+    frame["worker"] = [CITIES[k % 6] for k in range(len(jobs))]
+    even = th.read(frame.head(24))
+    assert len(even.respondents) == 6

@@ -227,3 +227,18 @@ def test_distances_are_recognised_by_their_diagonal_and_detours():
 def test_confusions_need_no_equal_sums():
     with refused(DataError, "confusion matrix"):
         read(",a,b,c\na,9,5,1\nb,5,9,2\nc,3,2,8\n")
+
+
+@pytest.mark.parametrize(
+    "names", ["id,a,b,response", "vp,word1,word2,resp", "observer,left,right,resp"]
+)
+def test_numbers_of_respondents_are_no_similarities(names):
+    pairs = ["tea,milk", "tea,rum", "milk,rum"]
+    ratings = {"tea,milk": 5, "tea,rum": 2, "milk,rum": 7}
+    rows = "\n".join(f"{k},{pair},{ratings[pair]}" for k in range(10, 30) for pair in pairs)
+    data = read(f"{names}\n{rows}", kind="similarities")
+    assert sorted(data.values) == [2, 5, 7]
+    unclear = f"code,word1,word2,answer\n{rows}"
+    with refused(DataError, "'code'", "'answer'", "`similarity`"):
+        read(unclear, kind="similarities")
+    assert sorted(read(unclear, similarity="answer").values) == [2, 5, 7]

@@ -178,6 +178,12 @@ def has_marks(column: "pd.Series") -> bool:
     return not is_wrong.any() and 0 < is_yes.sum() < column.count()
 
 
+def is_answer(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column called resp marks answers: yes and no, whose rows are mixed."""
+    column = get_column(frame, name)
+    return has_marks(column) and not has_adjacent_rows(encode_cells(column))
+
+
 def find_keys(
     frame: "pd.DataFrame",
     respondent: str | None,
@@ -195,6 +201,8 @@ def find_keys(
     other_key = known_key
     if not marks_one_row(get_column(frame, chosen), number_sets(frame, [known_key])):
         other_key = find_key_column(frame, [known_key], chosen, [alternative])
+        if respondent is None and other_key is not None and may_be_groups(frame, other_key):
+            return None, task
     elif respondent is None:
         candidates = list_respondents_of_tasks(frame, known_key)
         other_key = next(iter(candidates), known_key)
@@ -202,13 +210,27 @@ def find_keys(
         n_tasks = np.bincount(encode_cells(get_column(tasks, other_key)))
         # nearly all respondents have the same number of tasks; cities or ages have different ones
         is_usual = n_tasks == np.bincount(n_tasks).argmax()
-        if len(candidates) != 1 or n_tasks.max() > len(n_tasks) or is_usual.mean() < _MOST:
+        if (
+            len(candidates) != 1
+            or n_tasks.max() > len(n_tasks)
+            or is_usual.mean() < _MOST
+            or may_be_groups(frame, other_key)
+        ):
             other_key = known_key
     if task is None:
         return respondent, other_key
     return order_keys(other_key or task, task)
 
 
+def may_be_groups(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether a column may contain groups of respondents: words, or few of many rows."""
+    labels = get_column(frame, name).unique()
+    return len(frame) > _MAX_ROWS * len(labels) or not any(
+        map(_DIGIT.search, map(format_label, labels))
+    )
+
+
+_MAX_ROWS = 300  # of a respondent
 _MOST = 0.9  # share of respondents with the usual number of tasks
 
 
@@ -286,7 +308,8 @@ def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) ->
     """List the traits that differ between blocks for the same number of a respondent.
 
     The list is empty if the rows of a number are adjacent, as are those of one person. A block that
-    has a name, such as a country, is a trait itself.
+    has a name, such as a country, is a trait itself, and so is one of several with people from 1 to
+    different numbers.
     """
     codes = encode_cells(get_column(frame, respondent))
     if has_adjacent_rows(codes):
@@ -299,8 +322,12 @@ def list_differing_traits(frame: "pd.DataFrame", block: str, respondent: str) ->
         if name not in (block, respondent)
         and [is_constant_within(cells, key) for key in keys] == [False, False, True]
     ]
-    has_names = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
-    if not traits and has_names and simplify_name(block) not in VERSION.synonyms:
+    is_group = not any(map(_DIGIT.search, map(format_label, frame[block].unique())))
+    people: Any = frame.groupby(block)[respondent]
+    n_people = people.nunique()
+    if has_numbers(frame[respondent]) and n_people.nunique() > 1:
+        is_group |= bool((people.max() == n_people).all())
+    if not traits and is_group and simplify_name(block) not in VERSION.synonyms:
         return [block]
     return traits
 
@@ -447,6 +474,18 @@ def ranks_rows(cells: Any, sets: Any) -> bool:
         and (highest - lowest == set_sizes - 1).all()
         and (cells_of_sets.transform("nunique") == set_sizes).all()
     )
+
+
+def is_result(cells: Any, sets: Any) -> bool:
+    """Return whether numbers are probabilities, which add up to 1 in each set, or utilities."""
+    if cells.dtype.kind != "f" or (cells % 1 == 0).all():
+        return False
+    is_called_result = not _RESULTS.isdisjoint(list_name_words(cells.name))
+    return is_called_result or bool((abs(sets[cells.name].sum() - 1) < _MAX_DEVIATION).all())
+
+
+_RESULTS = {"utility", "utilities", "fitted", "predicted"}
+_MAX_DEVIATION = 0.02  # of a sum of rounded probabilities from 1
 
 
 def counts_up(column: "pd.Series", places: np.ndarray) -> bool:

@@ -517,10 +517,11 @@ CARD_GROUP = Role(
     "card_group",
     "the group of a sorted card",
     LABEL,
-    "group groupname groupid groupno grouplabel pile category categorylabel categoryname cluster",
+    "group pile category cluster",
     "gruppe stapel kategorie",
     "groupe pile catégorie",
     "grupo montón categoría",
+    endings="id no label name nr number",
 )
 OBJECTS = Role("objects", "the objects of a triplet", LABEL, "objects")
 ODD = Role(

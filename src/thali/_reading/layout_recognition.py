@@ -17,6 +17,7 @@ from thali._data.choice_marks import (
     has_marks,
     join_marks,
     list_differing_traits,
+    may_be_groups,
 )
 from thali._data.choices.best_worst_tables import find_column_series
 from thali._data.column_guesses import (
@@ -389,6 +390,8 @@ def recognise(
             refuse_ambiguous(table.frame, list(options.values()))
         if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
             _refuse_body_weights(table, roles.counts)
+        if options.get(COUNT.name) is not None:
+            _refuse_marks(table.frame, options[COUNT.name])
         is_guessed = options.get(COUNT.name) is None and not asks  # the head of a large file
         if roles is not None and len(roles.counts) == 1 and is_guessed:
             if reading.kind == SIMILARITIES:  # means of judgements have their number beside them
@@ -451,7 +454,10 @@ def _match_finer_respondents(
     is_clear = is_yes_no or (roles.answer is None and trait.nunique() < _MIN_PEOPLE)
     if get_column(table.frame, name).is_unique:
         is_clear = is_yes_no and reading.kind == CHOICES
+        n_rows = trait.value_counts()
+        is_uneven = (n_rows != n_rows.median()).mean() > 0.5  # unlike the tasks of respondents
         is_trait = is_yes_no or trait.nunique() < _MIN_PEOPLE
+        is_trait |= is_uneven and may_be_groups(table.frame, roles.who)
         if not is_trait or (not is_yes_no and (reading.kind != CHOICES or roles.outcome)):
             return reading  # it numbers the rows
     if not is_clear or name not in names:
@@ -488,14 +494,13 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
 
 
 def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) -> None:
-    """Raise DataError for a column called count that contains no numbers, or measures answers."""
+    """Raise DataError for a column called count that numbers the rows, or measures answers."""
     cells = get_column(frame, name)
     if simplify_name(name) not in COUNT.synonyms:
         return
+    _refuse_marks(frame, name)
     if is_row_number(cells):
         doubt = "numbers the rows"
-    elif cells.dtype.kind not in "iuf" and not classify_yes_no(cells)[1].any():
-        doubt = "contains no numbers"
     elif (
         simplify_name(name) not in WEIGHTS
         and cells.ne(1).to_numpy().any()
@@ -511,6 +516,20 @@ def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) 
         Setting("without", [name]),
         ".",
     )
+
+
+def _refuse_marks(frame: pd.DataFrame, name: str) -> None:
+    """Raise DataError for a column of yes and no that is named as one of counts."""
+    cells = get_column(frame, name)
+    if cells.dtype.kind not in "iuf" and not classify_yes_no(cells)[1].any():
+        raise DataError(
+            f"Column {name!r} contains yes and no, which do not count answers. To use the rows with"
+            " yes, select them with ",
+            Argument("where"),
+            "; drop the column with ",
+            Setting("without", [name]),
+            ".",
+        )
 
 
 def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:

@@ -43,7 +43,7 @@ def rows(header, cells):
         ("option1,option2,choice", "1 2 2 tie", ("side", "tie")),
         ("first,second,preferred", "first second second equal", ("side", "equal")),
         ("img_left,img_right,choice", "l r r neither", ("side", "neither")),
-        ("stim1,stim2,choice", "1 -1 -1 0", ("side", "0")),
+        ("stim1,stim2,choice", "1 -1 -1 0", ("side (1 for 'stim1', -1 for 'stim2')", "0")),
         (
             "model_a,model_b,winner",
             "model_a model_b model_b tie(bothbad)",
@@ -287,6 +287,8 @@ def test_codes_of_levels_are_options_or_one_attribute(marks):
     with refused(DataError, Setting("kind", "experiment"), Setting("kind", "comparisons")):
         th.read(frame)
     assert set(th.read(frame, kind="comparisons").labels) <= set(map(str, states))
-    assert th.read(frame, kind="experiment").attributes == ("state",)
+    with refused(DataError, "'state'", "a column for each digit", "`attributes`"):
+        th.read(frame, kind="experiment")
+    assert th.read(frame, kind="experiment", attributes=["state"]).attributes == ("state",)
     amounts = frame.assign(**{name: rng.integers(11111, 55556, 90) for name in names})
     assert th.read(amounts).attributes == ("state",)

@@ -495,6 +495,9 @@ def find_long_columns(
     """Find the columns of a long best-worst table; None if the layout differs."""
     name_by_simplified = map_plain_names(column_names(frame))
     best_column, worst_column = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
+    pairs = [*list_traits(column_names(frame)).values()]
+    if len(pairs) == 1 and not any((best_column, worst_column)):
+        best_column, worst_column = pairs[0]
     task_column = TASK.find_column(name_by_simplified)
     option_column = ALTERNATIVE.find_column(
         name_by_simplified, (best_column, worst_column, task_column)

@@ -15,6 +15,7 @@ from ..choice_marks import (
     find_keys,
     find_label_column,
     find_marked_column,
+    is_answer,
     number_sets,
     read_set_marks,
 )
@@ -278,7 +279,9 @@ def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict
             if role == "respondent" and "choice_id" in names:
                 tasks = [*filter(None, [column_by_role["choice_id"]])]
                 candidates = [
-                    column for column in candidates if frame.duplicated([column, *tasks]).any()
+                    column
+                    for column in candidates
+                    if frame.duplicated([column, *tasks]).any() and not is_answer(frame, column)
                 ]
             name = next(iter(candidates), None)
         used_columns.add(name)

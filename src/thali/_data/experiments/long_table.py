@@ -27,9 +27,11 @@ from ..choice_marks import (
     find_key_column,
     find_keys,
     find_marked_column,
+    is_answer,
     is_called_rating,
     is_free_text,
     is_response_time,
+    is_result,
     marks_one_row,
     marks_same_rows,
     measures_answers,
@@ -570,7 +572,7 @@ def _read_scheme(
 def _find_unfit_columns(
     table: TaskTable, attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns that are no attributes: identifiers, free texts, times, other answers."""
+    """Return the columns that are no attributes: identifiers, texts, times, answers, results."""
     # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
     unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
@@ -591,7 +593,8 @@ def _find_unfit_columns(
             column.isna().to_numpy().any()
             and tasks[name].nunique(dropna=False).to_numpy().max() == 1
         )
-        if is_constant or is_free_text(column) or repeats_marks(column, marks):
+        is_unfit = is_constant or is_free_text(column) or is_result(column, tasks)
+        if is_unfit or repeats_marks(column, marks):
             unfit_columns.add(name)
     return unfit_columns
 
@@ -814,6 +817,8 @@ def find_task_columns(
     def find(role: str, column_role: Role) -> str | None:
         """Return the column whose name has this role; raise DataError for several."""
         used_columns = [name for name in given_columns if name is not None]
+        if role == "respondent":
+            used_columns += [name for name in names if is_answer(frame, name)]
         name_by_simplified = map_plain_names([name for name in names if name not in used_columns])
         matching_columns = sorted(
             column_role.find_certain_columns(name_by_simplified), key=names.index
@@ -903,8 +908,9 @@ def _missing_roles_error(
     if chosen is None and rating is not None:
         advice = Message("; for ratings, use thali.amce with ", Setting("outcome", rating))
     kind = DataError
-    if task is not None and chosen is not None:  # the only other key is a block
+    if task is not None and chosen is not None:  # the only other key is a block or group
         kind = SeveralColumnsError
+        advice = Message(f"; if there is none, give each task its own number in {task!r}")
     return kind(
         f"No column {meanings}; give the name of such a column with ",
         join_facts([argument for _, argument in missing_roles], " and "),

@@ -16,6 +16,7 @@ from ..choice_marks import (
     PLACE_WORDS,
     are_often_equal,
     counts_up,
+    may_be_groups,
     mentions_choice,
     number_sets,
     order_keys,
@@ -330,6 +331,7 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
         for name in names
         if 2 * get_column(frame, name).nunique() <= len(frame)
         and not frame.duplicated([name, task]).any()
+        and (respondent is not None or not may_be_groups(frame, name))
     }
     if len(set(numbers_by_name.values())) != 1:
         return tasks
@@ -345,6 +347,8 @@ def _find_numbered_tasks(
     for respondent in names:
         codes = encode_cells(get_column(frame, respondent))
         if not 1 < codes.max() + 1 <= len(frame) / 2 or not has_adjacent_rows(codes):
+            continue
+        if may_be_groups(frame, respondent):
             continue
         places = frame.groupby(codes).cumcount().to_numpy()
         for task in names:

@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..choice_marks import are_often_equal
+from ..choice_marks import are_often_equal, mentions_choice
 from ..column_guesses import Lack, SideColumns, find_side_columns, has_both_signs
 from ..column_readers import (
     add_note,
@@ -212,7 +212,10 @@ def _recognise_outcomes(
                 )
         return TrialVerdicts(label_outcomes, "chosen label", tuple(sorted(tie_texts)))
     if sides_by_text is not None:
-        return _build_verdicts(codes, texts, sides_by_text, "chosen side")
+        how = "chosen side"
+        if sides_by_text.get("-1") == SECOND:
+            how += f" (1 for {option_columns[0]!r}, -1 for {option_columns[1]!r})"
+        return _build_verdicts(codes, texts, sides_by_text, how)
     if coding is not None:
         wrong_row = is_unread.argmax()
         raise DataError(
@@ -326,7 +329,6 @@ def _map_flags(
 
 
 _FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": -1.0, "false": -1.0, "no": -1.0}
-_FLAG_WORDS = {"win", "wins", "won", "chosen", "chose", "picked", "preferred", "selected"}
 
 
 def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
@@ -941,7 +943,7 @@ def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, s
     texts = [*labels.unique()]
     tie_texts = {text for text in texts if simplify_name(text) in TIE_WORDS}
     sides_by_text = None
-    if not _FLAG_WORDS.isdisjoint(list_name_words(name)):
+    if mentions_choice(name) or not {"win", "wins", "won"}.isdisjoint(list_name_words(name)):
         sides_by_text = _map_flags(texts, name, option_columns)
     if sides_by_text is None and not any(map(is_number, texts)):
         sides_by_text = _map_sides(texts, tie_texts, option_columns, False)

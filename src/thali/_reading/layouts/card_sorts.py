@@ -44,6 +44,9 @@ def match_card_sorts(
     respondent_column = respondent or RESPONDENT.find_column(
         name_by_simplified, (group_column, card_column)
     )
+    other_columns = {*table.names} - {group_column, respondent_column}
+    if len(table.names) == 3 and len(other_columns) == 1:
+        (card_column,) = other_columns
     if card is not None and group_column is None:
         return _match_judges(table, card, is_named=True)
     if card_column is None or group_column is None:

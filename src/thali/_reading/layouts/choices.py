@@ -605,11 +605,13 @@ def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
 
 
 def _refuse_several_traits(table: RawTable) -> None:
-    """Raise DataError if the best and worst options of several traits are given."""
+    """Raise DataError if the best and worst options of several sets or traits are given."""
     columns_by_trait = list_traits(table.names)
-    if len(columns_by_trait) > 1 and any(
-        len(series) > 2 for series in find_column_series(table.names)
-    ):
+    prefixes = tuple(filter(None, map(commonprefix, columns_by_trait.values())))
+    other_columns = [name for name in table.names if not name.startswith(prefixes)]
+    if len(prefixes) < 2:
+        return
+    if any(len(series) > 2 for series in find_column_series(other_columns)):
         best_column, worst_column = next(iter(columns_by_trait.values()))
         raise DataError(
             f"The table contains the best and worst options (such as {best_column!r} and"
@@ -617,6 +619,13 @@ def _refuse_several_traits(table: RawTable) -> None:
             " with ",
             Argument("trait"),
             ".",
+        )
+    columns = [name for name in table.names if name.startswith(prefixes[-1])]
+    if len(columns) > 2:
+        raise DataError(
+            f"Each row contains several sets, such as {shorten(columns)}; write one row per set"
+            " (pandas.wide_to_long), with columns such as 'option1', 'option2', 'option3',"
+            " 'best' and 'worst'."
         )
 
 

@@ -13,6 +13,7 @@ from thali._data.choice_marks import (
     is_called_rating,
     is_free_text,
     is_rank_name,
+    is_result,
     list_marks,
     list_respondents_of_tasks,
     measures_answers,
@@ -99,9 +100,10 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         max_share = _MAX_SHARE_OF_RATINGS
         if is_choice:
             max_share = 0.0
-        second_outcomes = _find_second_outcomes(data, max_share)
-        if is_requested:
-            second_outcomes = {}
+        second_outcomes: dict[str, float] = {}
+        if not is_requested:
+            _refuse_level_codes(data)
+            second_outcomes = _find_second_outcomes(data, max_share)
         if second_outcomes and is_choice:
             frame = table.frame.drop(columns=list(second_outcomes))
             data = ChoiceExperiment.from_frame(frame, **read_options)
@@ -155,6 +157,24 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
             Argument("holdouts"),
             f" ({row_filter}) must be true in all rows of a task or in none; it is true in some"
             f" rows of task {task_name!r} of respondent {respondent_name!r}.",
+        )
+
+
+_LEVEL_CODE = re.compile("[1-6]{5,}")  # such as 21132, a digit for each dimension of health
+
+
+def _refuse_level_codes(data: ChoiceExperiment) -> None:
+    """Raise DataError if the levels of an attribute are the levels of several, joined."""
+    for attribute in data.scheme.all_attributes:
+        codes = attribute.levels
+        if len(codes) < 3 or not all(map(_LEVEL_CODE.fullmatch, codes)):
+            continue
+        raise DataError(
+            f"Attribute {attribute.name!r} contains codes such as {codes[0]!r}, whose digits may be"
+            f" the levels of {len(codes[0])} attributes, as of EQ-5D. If they are, write a column"
+            " for each digit; if each code is one level, list all attributes in ",
+            Argument("attributes"),
+            ".",
         )
 
 
@@ -296,7 +316,11 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
         for name in table.names
         if name not in used_columns and not is_row_number(get_column(frame, name))
     ]
-    return [name for name in other_columns if varies_within(tasks, name)]
+    return [
+        name
+        for name in other_columns
+        if varies_within(tasks, name) and not is_result(get_column(frame, name), tasks)
+    ]
 
 
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
@@ -436,6 +460,7 @@ def match_wide(
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
         answers: dict[str, float] = {}
         if attributes is None:
+            _refuse_level_codes(data)
             answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS)
         if answers and outcome is None:
             _refuse_second_outcome(answers, wide_columns.attributes)

@@ -1,5 +1,6 @@
 """Layout of tables of scores of options on the same items, which leaderboards read."""
 
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -180,10 +181,20 @@ def _read_numbers(column: pd.Series) -> np.ndarray | None:
     if has_numbers(column):
         return column.to_numpy(float)
     codes, texts = encode_texts(column)
-    grades = np.array([_GRADES.get(text.casefold(), np.nan) for text in texts])[codes]
+    grades = np.array([*map(_read_grade, texts)])[codes]
     if np.isnan(grades[column.notna()]).any() or np.isnan(grades).all():
         return None
     return grades
+
+
+def _read_grade(text: str) -> float:
+    """Return the number in 85%, 0.85 ± 0.02 or 0.85 (0.02), or that of a word; NaN for others."""
+    if (match := _MEASURE.fullmatch(text)) is None:
+        return _GRADES.get(text.casefold(), np.nan)
+    return float(match[1]) / (100.0 if "%" in text else 1.0)
+
+
+_MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)\s*%?\s*(?:(?:±|\+/?-)\s*[\d.]+\s*%?|\([\d.]+\))?")
 
 
 def _has_repeats(table: RawTable, name: str) -> bool:
@@ -291,10 +302,13 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
 def find_score_lack(table: RawTable) -> Lack | None:
     """Return what a table with one score per row lacks; None for other tables."""
     options = _list_columns(SCORED_OPTION, table, ())
+    scores = _list_columns(SCORE, table, ())
+    if scores and not options:  # such as points of juries
+        return Lack(f"columns with the options and items that have {scores[0]!r}", "option item", 2)
     if not options or not _has_repeats(table, options[0]):
         return None
     role = SCORE
-    if _list_columns(SCORE, table, ()):
+    if scores:
         role = ITEM
     return Lack(f"a column with {role.meaning}", role.name, near=4)
 

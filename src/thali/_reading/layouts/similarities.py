@@ -23,6 +23,7 @@ from thali._data.column_roles import (
     DISSIMILARITY,
     FIRST,
     RESPONDENT,
+    RESPONDENT_OF_TASKS,
     SECOND,
     SIMILARITY,
     has_numbers,
@@ -346,7 +347,9 @@ def _find_measure(
     measure_columns = [
         name
         for name in table.names
-        if name not in columns and can_be_measure(name, get_column(table.frame, name))
+        if name not in columns
+        and simplify_name(name) not in RESPONDENT_OF_TASKS.synonyms
+        and can_be_measure(name, get_column(table.frame, name))
     ]
     similar_columns = [
         name
@@ -355,21 +358,19 @@ def _find_measure(
         and not _SPREAD_WORDS & {*list_name_words(name)}
         and get_column(table.frame, name).nunique() > 2
     ]
-    if len(similar_columns) > 1:
-        raise DataError(*question_similarity(similar_columns))
     if similar_columns or not is_known:
         measure_columns = similar_columns
-    if not measure_columns and is_known:  # such as "response", if the kind was given
-        measure_columns = [
+    else:  # such as "response", if the kind was given
+        measure_columns += [
             name
             for name in table.names
-            if name not in columns
+            if name not in (columns if measure_columns else columns[:2])
             and simplify_name(name) in CHOSEN_OF_TWO.synonyms
             and has_numbers(table.frame[name])
         ]
-    if len(measure_columns) != 1:
-        return None
-    return measure_columns[0]
+    if len(measure_columns) > 1:
+        raise DataError(*question_similarity(measure_columns))
+    return next(iter(measure_columns), None)
 
 
 def _read_list(
