@@ -611,6 +611,15 @@ def test_rows_of_options_and_answers_are_no_card_sorts():
         shown = shown.replace("{0}", str(k), 2)
     with refused(DataError, "several sets", "'S3_a'", "one row per set"):
         taken(shown)
+    answers = ",".join(f"{name}_{k}" for k in (1, 2, 3) for name in ("Most", "Least"))
+    rows = [f"{k},tea,{('gin', 'ale')[k % 2]},rum,ale,gin,tea" for k in range(6)]
+    with refused(DataError, "several sets", "'Most_1' and 'Least_1'", "`design`"):
+        taken("\n".join([f"id,{answers}", *rows, ""]))
+    rows = [f"{k},tea,rum,gin,tea,{('gin', 'rum')[k % 2]},rum,gin" for k in range(6)]
+    for traits in ("best_{0},worst_{0}", "{0}_pos,{0}_neg"):
+        header = ",".join(["id,item_a,item_b,item_c", *map(traits.format, ("taste", "price"))])
+        with refused(DataError, "several traits: 'taste' and 'price'", "`trait`"):
+            taken("\n".join([header, *rows, ""]))
     pairs = "tea,rum,rum,tea/gin,ale,gin,gin/rum,gin,rum,gin/ale,tea,ale,tea/tea,gin,gin,gin"
     for sides in ("left,right", "photo_a,photo_b"):
         text = f"id,{sides},first_click,final_click\n" + "\n".join(

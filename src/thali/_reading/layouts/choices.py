@@ -607,25 +607,34 @@ def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
 def _refuse_several_traits(table: RawTable) -> None:
     """Raise DataError if the best and worst options of several sets or traits are given."""
     columns_by_trait = list_traits(table.names)
-    prefixes = tuple(filter(None, map(commonprefix, columns_by_trait.values())))
-    other_columns = [name for name in table.names if not name.startswith(prefixes)]
-    if len(prefixes) < 2:
+    if len(columns_by_trait) < 2:
         return
+    answer_columns = [name for columns in columns_by_trait.values() for name in columns]
+    examples = " and ".join(map(repr, answer_columns[:2]))
+    prefixes = tuple(filter(None, map(commonprefix, columns_by_trait.values())))
+    other_columns = [
+        name for name in table.names if name not in answer_columns and not name.startswith(prefixes)
+    ]
     if any(len(series) > 2 for series in find_column_series(other_columns)):
-        best_column, worst_column = next(iter(columns_by_trait.values()))
         raise DataError(
-            f"The table contains the best and worst options (such as {best_column!r} and"
-            f" {worst_column!r}) of several traits: {shorten(list(columns_by_trait))}. Choose one"
-            " with ",
+            f"The table contains the best and worst options (such as {examples}) of several traits:"
+            f" {shorten(list(columns_by_trait))}. Choose one with ",
             Argument("trait"),
             ".",
         )
-    columns = [name for name in table.names if name.startswith(prefixes[-1])]
-    if len(columns) > 2:
+    set_columns = [name for name in table.names if name.startswith(prefixes[-1:])]
+    if len(set_columns) > 2:
         raise DataError(
-            f"Each row contains several sets, such as {shorten(columns)}; write one row per set"
+            f"Each row contains several sets, such as {shorten(set_columns)}; write one row per set"
             " (pandas.wide_to_long), with columns such as 'option1', 'option2', 'option3',"
             " 'best' and 'worst'."
+        )
+    if all(trait[-1:].isdigit() for trait in columns_by_trait):
+        raise DataError(
+            f"Each row contains the best and worst options of several sets (such as {examples}),"
+            " but not their other options; give the file with the options of each set with ",
+            Argument("design"),
+            ".",
         )
 
 
