@@ -66,11 +66,11 @@ def test_probabilities_and_ends_of_intervals(name, spread):
     drawn = sample_posterior(marginal, np.random.default_rng(1), 120_000)
     own = quantity(drawn.points, None)
     blurred = expit(own + BLUR * np.random.default_rng(2).normal(size=own.shape))
-    found = np.column_stack(
-        [expit(own).mean(axis=1), *np.quantile(blurred, [0.055, 0.945], axis=1)]
-    )
-    # ends of intervals have errors of up to 0.002
-    np.testing.assert_allclose(found, expected, atol=0.005)
+    means, *ends = expected.T
+    np.testing.assert_allclose(expit(own).mean(axis=1), means, atol=0.005)
+    # of 120,000 draws, the share beyond an end has a standard deviation of 0.0007
+    shares = [np.mean(blurred < end[:, None], axis=1) for end in ends]
+    np.testing.assert_allclose(shares, [[0.055] * len(means), [0.945] * len(means)], atol=0.004)
     assert marginal.evidence == pytest.approx(evidence, abs=0.2)
 
 
