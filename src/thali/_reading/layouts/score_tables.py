@@ -274,8 +274,9 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
             f"The score of {option!r} on item {item!r} is infinite; correct it, or leave the cell"
             " empty if there is no score."
         )
-    groups: Any = rows.groupby(["item", "option"], sort=False)["score"]
-    scores = groups.mean().unstack(sort=False)
+    groups: Any = rows.groupby(["item", "option"])["score"]
+    # unstack(sort=False) of pandas 2.2 moves scores to other options where some are missing
+    scores = groups.mean().unstack().reindex(rows["item"].unique(), columns=rows["option"].unique())
     sentence = f"{NAME}, {columns}"
     if n_repeated := len(rows) - groups.ngroups:
         unused = {*table.names}.difference(columns.used, table.filter_columns)
