@@ -88,14 +88,14 @@ def test_mean_scores_have_intervals_over_items():
         right = marks.assign(llama=1.0)[name].sum()
         limits = beta.ppf([0.055, 0.945], right + 0.5, 150 - right + 0.5)
         row = table.loc[name, ["mean_score", "mean_score_low", "mean_score_high"]]
-        np.testing.assert_allclose(row, [right / 150, *limits])
+        np.testing.assert_allclose(row.astype(float), [right / 150, *limits])
     table = board_of(grades, ci=0.8).table
     used = grades.loc[grades[MODELS].count(axis=1) > 1]
     for name in MODELS:
         cells = used[name].dropna()
         limits = student.ppf([0.1, 0.9], len(cells) - 1, cells.mean(), cells.sem())
         row = table.loc[name, ["mean_score", "mean_score_low", "mean_score_high"]]
-        np.testing.assert_allclose(row, [cells.mean(), *limits])
+        np.testing.assert_allclose(row.astype(float), [cells.mean(), *limits])
 
 
 @pytest.mark.long

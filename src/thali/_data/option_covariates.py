@@ -84,6 +84,8 @@ class OptionCovariates(Frozen):
     @property
     def collinear(self) -> tuple[str, ...]:
         """Names of covariates of options whose effects options cannot separate; () if all can."""
+        if not self.is_of_options.any():  # numpy 2.0 has no rank of an empty matrix
+            return ()
         values = self.options[:, self.is_of_options]
         values = values - values.mean(axis=0)
         values = values / np.maximum(values.std(axis=0), np.finfo(float).tiny)
