@@ -75,12 +75,13 @@ class Table(pd.DataFrame):
     def __finalize__(  # type: ignore[override]
         self, other: Any, method: str | None = None, **settings: Any
     ) -> "Table":
-        """Copy attributes, but not those of joined tables."""
+        """Copy attributes, but not of joined tables if attributes are data frames."""
         # Printing joins both ends of a wide table, and pandas 2.2 compares attributes with ==,
         # which fails for data frames.
-        if method == "concat":
+        try:
+            return super().__finalize__(other, method=method, **settings)
+        except ValueError:
             return self
-        return super().__finalize__(other, method=method, **settings)
 
     def to_latex(self, buf: Any = None, *, digits: int | None = None, **settings: Any) -> Any:  # type: ignore[override]
         """Return or write the table in LaTeX, with the rules of package booktabs.
