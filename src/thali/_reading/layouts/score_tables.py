@@ -191,7 +191,10 @@ def _read_grade(text: str) -> float:
     """Return the number in 85%, 0.85 ± 0.02 or 0.85 (0.02), or that of a word; NaN for others."""
     if (match := _MEASURE.fullmatch(text)) is None:
         return _GRADES.get(text.casefold(), np.nan)
-    return float(match[1]) / (100.0 if "%" in text else 1.0)
+    number = float(match[1])
+    if "%" in text:
+        return number / 100.0
+    return number
 
 
 _MEASURE = re.compile(r"(-?\d+(?:\.\d+)?)\s*%?\s*(?:(?:±|\+/?-)\s*[\d.]+\s*%?|\([\d.]+\))?")

@@ -361,10 +361,13 @@ def _find_measure(
     if similar_columns or not is_known:
         measure_columns = similar_columns
     else:  # such as "response", if the kind was given
+        used_columns = columns[:2]
+        if measure_columns:
+            used_columns = columns
         measure_columns += [
             name
             for name in table.names
-            if name not in (columns if measure_columns else columns[:2])
+            if name not in used_columns
             and simplify_name(name) in CHOSEN_OF_TWO.synonyms
             and has_numbers(table.frame[name])
         ]
