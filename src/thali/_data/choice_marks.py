@@ -179,7 +179,7 @@ def has_marks(column: "pd.Series") -> bool:
 
 
 def is_answer(frame: "pd.DataFrame", name: str) -> bool:
-    """Return whether a column called resp marks answers: yes and no, whose rows are mixed."""
+    """Return whether a column has yes and no in mixed rows, as answers have, not respondents."""
     column = get_column(frame, name)
     return has_marks(column) and not has_adjacent_rows(encode_cells(column))
 

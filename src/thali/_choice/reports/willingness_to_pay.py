@@ -31,7 +31,7 @@ _PRICES = ("price", "cost", "costs", "fee", "fare")
 _UNIT = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")  # as in "Price (EUR)"
 _MAX_AMOUNTS = 5_000_000  # amounts over all draws, respondents and levels; reduces the draws
 _MIN_DRAWS = 40
-_LEAST_LEVEL = 1e-9  # quantiles of respondents are between 0 and 1
+_LEAST_LEVEL = 1e-9  # of a quantile: the levels 0 and 1 have no respondent
 _HALVES = np.array([-0.5, 0.5])  # two prices have the mean and the range of all tested ones
 
 

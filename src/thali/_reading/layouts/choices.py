@@ -308,15 +308,15 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
 
 def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
     """Raise DataError if columns 1, 2, ... have ranks or numbers of products in other columns."""
-    described = [name for name in list_numbered_columns(table.names) if name not in columns]
-    if len(described) < len(columns) or not are_rank_rows(list_rows(table.frame, columns)):
+    traits = [name for name in list_numbered_columns(table.names) if name not in columns]
+    if len(traits) < len(columns) or not are_rank_rows(list_rows(table.frame, columns)):
         return
     raise DataError(
-        f"Columns {shorten(described, 4)} may describe products that {shorten(columns, 3)} rank."
+        f"Columns {shorten(traits, 4)} may describe products that {shorten(columns, 3)} rank."
         " Rankings of described products are not read: for the first choices, write the number of"
         " the best in a column 'choice' instead of the ranks. If options are ranked that are"
         " called 1, 2, ..., set ",
-        Setting("without", described),
+        Setting("without", traits),
         ".",
     )
 
@@ -324,13 +324,13 @@ def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
 def _refuse_worst_first(name: str) -> None:
     """Raise DataError if the name of a column of rankings says that the worst may be first."""
     words = list_name_words(name)
-    worst_words = [
+    worst_positions = [
         k for k, word in enumerate(words) if mentions_rejection(word) or word in _FIRST_OUT
     ]
-    if worst_words and {*BEST.sure}.isdisjoint(words[: worst_words[0]]):
+    if worst_positions and {*BEST.sure}.isdisjoint(words[: worst_positions[0]]):
         raise DataError(
             f"By its name, column {name!r} may have the worst option first. If it does, reverse its"
-            " rankings; then, or if the best is first, rename the column."
+            " rankings; in either case, rename the column."
         )
 
 
@@ -339,7 +339,7 @@ _POINTS = {*SCORE.synonyms, "point", "pts", "puntos", "rating", "importance", "w
 
 
 def _refuse_points(columns: tuple[str, ...]) -> None:
-    """Raise DataError if all columns of ranks are called points, of which many are better."""
+    """Raise DataError if all columns of ranks are called points, of which the most are the best."""
     shared_words = set.intersection(*(set(list_name_words(name)) for name in columns))
     if _POINTS.isdisjoint(shared_words) or not shared_words.isdisjoint(RANK.synonyms):
         return
