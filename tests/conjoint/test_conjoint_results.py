@@ -136,6 +136,42 @@ def test_ratings_are_analysed_with_and_without_choices(frame):
     said(find_check(both, "profile_order"), "Mean outcome of the first profile")
 
 
+@pytest.fixture(scope="module")
+def vignettes(frame):
+    """Profiles that were rated one at a time, with a running number."""
+    number = frame.groupby("ResponseId").cumcount() + 1
+    return frame.drop(columns=["selected", "contest_no", "profile", "half"]).assign(vignette=number)
+
+
+def test_profiles_rated_alone_have_the_effects_of_profiles_rated_in_tasks(frame, vignettes):
+    in_tasks = th.amce(frame, outcome="rating").table
+    for alone in (
+        vignettes,
+        vignettes.drop(columns="vignette"),
+        vignettes.rename(columns={"vignette": "task"}),
+    ):
+        pd.testing.assert_frame_equal(th.amce(alone, outcome="rating").table, in_tasks)
+
+
+def test_profiles_may_be_answered_by_yes_and_no(vignettes):
+    is_high = vignettes["rating"] > 4
+    numbers = th.amce(vignettes.assign(rating=is_high.astype(int)), outcome="rating")
+    texts = np.where(is_high, "Yes", "No").astype(object)
+    words = th.amce(vignettes.assign(rating=texts), outcome="rating")
+    pd.testing.assert_frame_equal(numbers.table, words.table)
+    texts[3] = None
+    without_one = th.amce(vignettes.assign(rating=texts), outcome="rating")
+    said(without_one.findings()["data"].sentence, f"{len(texts) - 1} profiles")
+    texts[3] = "maybe"
+    with refused(DataError, "'rating' contains texts", "`outcome`"):
+        th.amce(vignettes.assign(rating=texts), outcome="rating")
+
+
+def test_rated_profiles_are_sent_to_their_analysis(vignettes):
+    with refused(DataError, "'rating' contains ratings", "`th.amce` with `outcome='rating'`"):
+        th.read(vignettes)
+
+
 def test_reliability_and_corrected_estimates():
     """Each answer is swapped with probability .1; task 6 shows task 1 in the other order."""
     frame = simulate_conjoint(600, seed=9)

@@ -74,6 +74,39 @@ def test_a_reference_that_is_one_of_the_two_is_no_anchor():
     assert read(judged_by_peers).respondents == ("ann", "bob", "cat")
 
 
+# Positions and ranks have the same names: first, second; pos1, pos2
+
+PLACES = ["first,second,third", "pos1,pos2,pos3", "Position 1,Position 2,Position 3"]
+ODD_ROWS = ["tea,milk,rum,rum", "milk,rum,wine,wine", "rum,tea,wine,tea", "wine,tea,milk,wine"]
+
+
+@pytest.mark.parametrize("places", PLACES)
+@pytest.mark.parametrize("answer", ["odd", "odd_one_out"])
+def test_the_odd_one_out_of_three_positions_is_no_ranking(places, answer):
+    data = read("\n".join([f"{places},{answer}", *ODD_ROWS]))
+    assert list_nearest(data) == ["milk rum", "milk tea", "milk tea", "rum wine"]
+
+
+@pytest.mark.parametrize("places", PLACES[1:])
+def test_an_answer_that_is_at_different_positions_is_asked_about(places):
+    with refused(DataError, "choices from sets", "odd one out", "`kind='triplets'`"):
+        read("\n".join([f"{places},choice", *ODD_ROWS]))
+
+
+def test_the_first_of_a_ranking_may_be_repeated():
+    rows = [f"{row.rpartition(',')[0]},{row.partition(',')[0]}" for row in ODD_ROWS]
+    data = read("\n".join(["rank1,rank2,rank3,choice", *rows]))
+    assert isinstance(data, th.Choices)
+    assert data.counts.sum() == 2 * len(rows)
+
+
+def test_an_option_named_beside_complete_rankings_is_no_answer():
+    rows = ["tea,milk,rum,milk", "rum,tea,milk,tea", "milk,rum,tea,rum", "tea,rum,milk,tea"]
+    data = read("\n".join(["rank1,rank2,rank3,owns", *rows]))
+    assert isinstance(data, th.Choices)
+    assert data.counts.sum() == 2 * len(rows)
+
+
 # Card sorts
 
 SORTS = {  # tea and milk are together for both respondents, rum is with them for one

@@ -80,11 +80,11 @@ class ConjointResult(PrintedResult):
 
     @property
     def size(self) -> str:
-        """Text with the numbers of respondents, tasks and profiles."""
-        return ", ".join(
-            format_plural(self.settings[f"n_{noun}s"], noun)
-            for noun in ("respondent", "task", "profile")
-        )
+        """Text with the numbers of respondents, tasks (if they had several) and profiles."""
+        nouns = ["respondent", "task", "profile"]
+        if self.settings["n_tasks"] == self.settings["n_respondents"]:
+            nouns.remove("task")
+        return ", ".join(format_plural(self.settings[f"n_{noun}s"], noun) for noun in nouns)
 
     def findings(self) -> "Findings":
         """Return the results as `Findings`: sentences, tables, pictures and checks.

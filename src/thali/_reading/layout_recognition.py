@@ -15,6 +15,7 @@ from thali._data.base_classes import copy_with_fields
 from thali._data.choice_marks import (
     find_repeated_numbering,
     has_marks,
+    is_called_rating,
     join_marks,
     list_differing_traits,
     may_be_groups,
@@ -778,6 +779,14 @@ def _unread_error(
                 " --option-covariates FILE.",
             ),
         )
+    if tuple(shapes) == SHAPES and (rating := _find_rating(table)):
+        return DataError(
+            f"Column {rating!r} contains ratings of profiles, without choices between them; use ",
+            InPython(
+                f"`th.amce` with `outcome={rating!r}`", f"thali amce with --outcome {rating!r}"
+            ),
+            ".",
+        )
     if table.named and _lacks_header(table.frame):
         return RecognitionError(
             f"The first line, {shorten(table.names, 4)}, looks like a row of data; put a line with"
@@ -808,6 +817,26 @@ def _unread_error(
         ),
         nearest_shape=shape.name,
     )
+
+
+def _find_rating(table: RawTable) -> str | None:
+    """Return the column of ratings of profiles with at least two attributes; else None."""
+    rating = next(filter(is_called_rating, table.names), None)
+    if rating is None or get_column(table.frame, rating).nunique() < _MIN_RATINGS:
+        return None
+    shapes = [shape for shape in SHAPES if shape.kind == EXPERIMENTS]
+    try:
+        readings = _match_shapes(shapes, table, {"outcome": rating})
+        experiments: Any = [reading.convert()[0] for reading in readings]
+    except DataError:
+        return None
+    if any(len(data.attributes) >= _MIN_RATED_ATTRIBUTES for data in experiments):
+        return rating
+    return None
+
+
+_MIN_RATINGS = 4  # -1, 0 and 1 are the worst, other and best items of a set
+_MIN_RATED_ATTRIBUTES = 2  # one may be the name of what is rated, such as a film
 
 
 def _no_layout_message(problem: str, tried_shapes: list[Shape], n_kinds: int) -> Message:

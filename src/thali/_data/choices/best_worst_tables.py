@@ -178,9 +178,11 @@ def find_best_columns(
     ):
         return []
     for options in find_column_series(all_columns):
-        if len(options) < 3 or simplify_name(options[0])[:-1] in RANK.sure:
+        if len(options) < 3:
             continue
         answers = _list_answers(frame.head(_CHECKED_ROWS), options, named_columns.get("best"))
+        if simplify_name(options[0])[:-1] in RANK.sure:  # of a ranking, unless they are positions
+            answers = [name for name in answers if answers_by_place(frame, name, options)]
         other_columns = [name for name in all_columns if name not in (*options, *answers)]
         respondent_column, count_column = find_named_columns(
             map_plain_names(other_columns), named_columns, (RESPONDENT, COUNT)
@@ -191,6 +193,16 @@ def find_best_columns(
                 for answer in answers
             ]
     return []
+
+
+def answers_by_place(frame: "pd.DataFrame", answer: str, options: Sequence[str]) -> bool:
+    """Return whether each answer is in a column of options, but not always in the same."""
+    option_rows = frame[[*options]].to_numpy(object)
+    is_answer = option_rows == frame[answer].to_numpy(object)[:, None]
+    if not is_answer.any(axis=1).all() or is_answer.all(axis=0).any():
+        return False
+    # any option is in the row of a complete ranking, such as the brand that a respondent owns
+    return len({*option_rows.ravel()}) > len(options)
 
 
 _CHOICE_WORDS = {*BEST.synonyms, *CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, "pick", "clicked"}

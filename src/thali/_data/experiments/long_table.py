@@ -516,10 +516,14 @@ def mark_rated_tasks(
         name_by_simplified = map_plain_names(name for name in frame.columns if name != outcome)
         respondent = columns[0] or RESPONDENT_OF_TASKS.find_column(name_by_simplified)
         task = columns[1] or TASK.find_column(name_by_simplified)
-        if respondent is None or task is None:
+        if respondent is None:
             raise
+        alternative = columns[2]
+        if task is None or not frame.duplicated([respondent, task]).any():
+            # each profile was rated alone: those of a respondent are one task
+            alternative, task = alternative or task, respondent
         marks = (~frame.duplicated([respondent, task])).astype(int)
-        return frame.assign(**{RATED: marks}), (respondent, task, columns[2], RATED)
+        return frame.assign(**{RATED: marks}), (respondent, task, alternative, RATED)
     return frame, columns
 
 
@@ -650,11 +654,7 @@ def _read_task_table(
     """Find the columns; keep the rows of offered alternatives in answered tasks."""
     respondent_column, task_column, alternative_column, chosen_column = columns
     if outcome is not None and not has_numbers(get_column(frame, outcome)):
-        raise DataError(
-            f"Column {outcome!r} contains texts; give the name of a column of numbers with ",
-            Argument("outcome"),
-            ".",
-        )
+        frame = frame.assign(**{outcome: _read_yes_no(get_column(frame, outcome))})
     frame = select_answered_rows(
         frame,
         [chosen_column],
@@ -677,6 +677,20 @@ def _read_task_table(
         add_note(f"{format_plural(int(is_single.sum()), 'task')} with a single alternative dropped")
         table = table._replace(frame=table.frame.loc[~is_single])
     return table
+
+
+def _read_yes_no(column: "pd.Series") -> np.ndarray:
+    """Return 1 for yes, 0 for no and NaN for an empty cell; raise DataError for other texts."""
+    is_yes, is_other = classify_yes_no(column)
+    is_empty = column.isna().to_numpy()
+    if (is_other & ~is_empty).any():
+        raise DataError(
+            f"Column {column.name!r} contains texts; give the name of a column of numbers, or of"
+            " yes and no, with ",
+            Argument("outcome"),
+            ".",
+        )
+    return np.where(is_empty, np.nan, is_yes)
 
 
 def _add_no_choice(table: TaskTable, bought_column: str) -> TaskTable:

@@ -459,6 +459,8 @@ OBJECTS = (
     "photo",
     "pic",
     "sound",
+    "pos",
+    "position",
     "objekt",
     "objet",
     "objeto",

@@ -13,6 +13,7 @@ from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
     LongBestWorst,
+    answers_by_place,
     are_rank_rows,
     expand_lists,
     find_best_columns,
@@ -439,9 +440,19 @@ def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
         return True
     readings = find_best_columns(table.frame, {})
     answers = {columns.best for columns in readings}
-    return {*ranking_columns.columns} <= answers or any(
-        ranking_columns.columns == columns.options for columns in readings
+    return (
+        {*ranking_columns.columns} <= answers
+        or any(ranking_columns.columns == columns.options for columns in readings)
+        or _has_answer(table, ranking_columns.columns)
     )
+
+
+def _has_answer(table: RawTable, option_columns: tuple[str, ...]) -> bool:
+    """Return whether another column is an odd one out, or names an option, now here, now there."""
+    others = [name for name in table.names if name not in option_columns]
+    if ODD.find_column(map_plain_names(others)):
+        return True
+    return any(answers_by_place(table.frame, name, option_columns) for name in others)
 
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
