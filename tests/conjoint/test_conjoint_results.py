@@ -153,6 +153,14 @@ def test_profiles_rated_alone_have_the_effects_of_profiles_rated_in_tasks(frame,
         pd.testing.assert_frame_equal(th.amce(alone, outcome="rating").table, in_tasks)
 
 
+def test_numberings_and_times_are_no_attributes_of_vignettes(vignettes):
+    rng = np.random.default_rng(2)
+    more = vignettes.rename(columns={"vignette": "vignr"})
+    more = more.assign(sec=rng.uniform(3, 90, len(more)).round(1))
+    plain = th.amce(vignettes, outcome="rating")
+    pd.testing.assert_frame_equal(th.amce(more, outcome="rating").table, plain.table)
+
+
 def test_profiles_may_be_answered_by_yes_and_no(vignettes):
     is_high = vignettes["rating"] > 4
     numbers = th.amce(vignettes.assign(rating=is_high.astype(int)), outcome="rating")

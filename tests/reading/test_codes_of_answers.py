@@ -139,6 +139,24 @@ def test_ranked_products_are_no_options():
     with refused(DataError, "'concept'", "'price'", "`option`"):
         th.read(frame)
     assert th.read(frame, option="concept").labels == ("1", "2", "3")
+    letters = frame.assign(concept=frame["concept"].map({1: "A", 2: "B", 3: "C"}))
+    with refused(DataError, "'concept'", "'price'", "`option`"):
+        th.read(letters)
+
+
+@pytest.mark.parametrize("word", ["NA", "NaN", "NULL", ".", "don't know"])
+@pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("1.0", "0.0"), ("yes", "no")])
+def test_a_word_for_no_answer_does_not_change_the_kind(word, yes, no):
+    rows = [
+        (person, task, k + 1, price, (no, yes)[k == chosen])
+        for person, task, prices, chosen in draw_tasks(2)
+        for k, price in enumerate(prices)
+    ]
+    frame = pd.DataFrame(rows, columns=["resp", "task", "alt", "price", "choice"])
+    frame.loc[2:3, "choice"] = word
+    data = th.read(frame)
+    assert isinstance(data, th.ChoiceExperiment)
+    assert data.n_tasks == len(frame) // 2 - 1
 
 
 def test_nameless_columns_of_ranks_are_asked_for():

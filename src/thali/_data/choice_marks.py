@@ -24,6 +24,7 @@ from .column_roles import (
     VERSION,
     WORST,
     column_names,
+    find_no_answers,
     has_numbers,
     list_name_words,
     map_plain_names,
@@ -519,6 +520,27 @@ def mentions_first_choice(name: str) -> bool:
     return mentions_choice(name) and _LATER_CHOICES.isdisjoint(list_name_words(name))
 
 
+def clear_no_answers(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a table with empty cells for NA and the like in columns of marks."""
+    import pandas as pd
+
+    for name in column_names(frame):
+        column = get_column(frame, name)
+        if has_numbers(column) or column.iloc[:_FIRST_ROWS].nunique() > _MAX_CELLS_OF_MARKS:
+            continue
+        words = find_no_answers(map(format_label, column.unique()), ())
+        answers = column.mask(column.isin(words))
+        numbers = pd.to_numeric(answers, errors="coerce")  # 1.0 beside NA is a text
+        if numbers.count() == answers.count():
+            answers = numbers
+        if words and has_marks(answers):
+            frame = frame.assign(**{name: answers})
+    return frame
+
+
+_MAX_CELLS_OF_MARKS = 4  # yes and no, and words for no answer
+
+
 def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Return a table whose marks chosen_1, chosen_2, ... are a column chosen of 1, 2, ...
 
@@ -526,13 +548,44 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     """
     names = list_marks(frame)
     stem = commonprefix(names)
+    chosen = stem.strip("_. ")
     if not mentions_choice(stem):
+        names = _list_marks_of_products(frame)
+        stem = commonprefix(names)
+        chosen = CHOSEN.name
+    if not names or not _mark_one_each(frame, names):
         return frame
-    marks = np.column_stack([classify_yes_no(get_column(frame, name))[0] for name in names])
-    if (marks.sum(axis=1) != 1).any():
-        return frame
+    marks = [classify_yes_no(get_column(frame, name))[0] for name in names]
     labels = np.array([name.removeprefix(stem) for name in names], object)
-    return frame.drop(columns=names).assign(**{stem.strip("_. "): labels[marks.argmax(axis=1)]})
+    return frame.drop(columns=names).assign(**{chosen: labels[np.argmax(marks, axis=0)]})
+
+
+def _mark_one_each(frame: "pd.DataFrame", names: Sequence[str]) -> bool:
+    """Return whether columns are marks, of which each row has one yes."""
+    columns = [get_column(frame, name) for name in names]
+    if not all(map(has_marks, columns)):
+        return False
+    n_marks = np.sum([classify_yes_no(column)[0] for column in columns], axis=0)
+    return bool((n_marks == 1).all())
+
+
+def _list_marks_of_products(frame: "pd.DataFrame") -> list[str]:
+    """Return marks y_1, y_2, ..., one yes in each row, beside two attributes so numbered."""
+    names = column_names(frame)
+    if CHOSEN.find_column(map_plain_names(names)) is not None:
+        return []
+    names_by_stem: dict[str, list[str]] = {}
+    for match in filter(None, map(_NUMBERED.fullmatch, names)):
+        names_by_stem.setdefault(match[1], []).append(match[0])
+    series = [names for names in names_by_stem.values() if len(names) > 1]
+    marks = [names for names in series if _mark_one_each(frame, names)]
+    if len(marks) != 1 or [*map(len, series)].count(len(marks[0])) <= _MIN_ATTRIBUTES:
+        return []
+    return marks[0]
+
+
+_NUMBERED = re.compile(r"(.*?)[1-9]")  # as price_1
+_MIN_ATTRIBUTES = 2  # beside marks of products
 
 
 def list_marks(frame: "pd.DataFrame") -> list[str]:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from thali._data.base_classes import copy_with_fields
 from thali._data.choice_marks import (
+    clear_no_answers,
     find_repeated_numbering,
     has_marks,
     is_called_rating,
@@ -360,6 +361,8 @@ def recognise(
             labels = None
         table = replace_labels(table, labels)
         _check_named_columns(table, options, selected_shapes or tried_shapes)
+        if table.named:
+            table = replace(table, frame=clear_no_answers(table.frame))
         if table.named and options.get(CHOSEN.name) is None:
             table = replace(table, frame=join_marks(table.frame))
             table = _number_all_tasks(table, options.get(RESPONDENT.name) is None)

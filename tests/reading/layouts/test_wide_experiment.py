@@ -154,6 +154,46 @@ def test_numbers_that_are_largest_for_the_chosen_are_answers(name, share):
     assert th.amce(unanswered).settings["read_as"].count("without an answer") == 1
 
 
+@pytest.mark.parametrize(
+    ("names", "labels", "chosen"),
+    [
+        ("price_{k} brand_{k}", ("left", "right"), "chose_{}"),
+        ("price{k} brand{k}", ("L", "R"), "chose{}"),
+        ("price{k} brand{k}", ("A", "B"), "chose_{}"),
+        ("price_{k} brand_{k}", ("sooner", "later"), "{}_chosen"),
+    ],
+)
+@pytest.mark.parametrize("place", [1, 2])
+def test_yes_and_no_may_answer_whether_a_named_alternative_was_chosen(names, labels, chosen, place):
+    frame, plain = study(names), th.read(study())
+    label = {"L": "Left", "R": "Right"}.get(labels[place - 1], labels[place - 1])
+    marks = (frame.pop("choice") == place).astype(int)
+    columns = {
+        name.format(k=k): name.format(k=label)
+        for name in names.split()
+        for k, label in enumerate(labels, 1)
+    }
+    frame = frame.rename(columns=columns).assign(**{chosen.format(label): marks})
+    for alternatives in (None, [*labels], [*labels[::-1]]):
+        if "L" not in labels or alternatives is not None:
+            data = th.read(frame, alternatives=alternatives)
+            is_turned = alternatives == [*labels[::-1]]
+            assert data.chosen.tolist() == [k ^ is_turned for k in plain.chosen]
+
+
+@pytest.mark.parametrize("flag", ["y", "BestAlternative_", "response_", "sel."])
+@pytest.mark.parametrize("n_products", [2, 3])
+def test_one_mark_of_each_product_is_the_choice(flag, n_products):
+    frame = study()
+    if n_products == 3:
+        frame["price_3"], frame["brand_3"] = frame["price_1"], frame["brand_2"]
+        frame["choice"] = np.resize([1, 3, 2, 3], len(frame))
+    numbers = range(1, n_products + 1)
+    marks = frame.assign(**{f"{flag}{k}": (frame["choice"] == k).astype(int) for k in numbers})
+    data, plain = th.read(marks.drop(columns="choice")), th.read(frame)
+    assert (data.attributes, data.chosen.tolist()) == (plain.attributes, plain.chosen.tolist())
+
+
 def test_times_of_alternatives_are_no_attributes():
     frame = study().assign(rt_1=np.arange(60), rt_2=np.arange(60)[::-1])
     data = th.read(frame)

@@ -584,6 +584,8 @@ def _find_unfit_columns(
         name for name in attribute_names if simplify_name(name) in (*BEST.sure, *WORST.sure)
     )
     unfit_columns.update(_find_numberings(table, attribute_names, row_labels))
+    if table.chosen == RATED:
+        unfit_columns.update(_find_measurements(frame, attribute_names, row_labels))
     marks = get_column(frame, table.chosen)
     tasks = frame.groupby(row_labels.task_index)
     unfit_columns.update(
@@ -601,6 +603,23 @@ def _find_unfit_columns(
         if is_unfit or repeats_marks(column, marks):
             unfit_columns.add(name)
     return unfit_columns
+
+
+def _find_measurements(
+    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
+) -> Iterator[str]:
+    """Yield the columns of numbers that seldom recur, or never for the same respondent."""
+    respondents: Any = frame.groupby(row_labels.person)
+    n_rows = respondents.size()
+    for name in filter(lambda name: has_numbers(frame[name]), attribute_names):
+        n_values = get_column(frame, name).nunique()
+        seldom_recurs = n_values > max(_MAX_CODED_LEVELS, len(frame) / _MIN_REPEATS)
+        is_numbering = n_rows.min() > _MAX_CHANCE and (respondents[name].nunique() == n_rows).all()
+        if seldom_recurs or is_numbering:
+            yield name
+
+
+_MAX_CHANCE = 3  # rows of a respondent that may differ in a level by chance
 
 
 def _has_levels(tasks: Any, name: str) -> bool:

@@ -41,6 +41,7 @@ from ..column_roles import (
     find_named_columns,
     find_no_answers,
     has_numbers,
+    list_name_words,
     map_plain_names,
     mentions_rejection,
     simplify_name,
@@ -883,6 +884,11 @@ def _read_chosen_labels(
 def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> list[str]:
     """Return the codes of the alternatives from 0, or -1 and 1; raise DataError if unclear."""
     n_alternatives = len(columns.alternatives)
+    words = {*list_name_words(columns.chosen)}
+    words.update(word[0] for word in words & {"left", "right"})
+    named = [k for k, label in enumerate(columns.alternatives) if simplify_name(label) in words]
+    if codes <= {"0", "1"} and n_alternatives == 2 and len(named) == 1:
+        return [["1", "0"], ["0", "1"]][named[0]]  # 1 is yes in chose_left
     unusual_codes = ["0", *_NUMBERS]
     if codes == _SIGNS and n_alternatives == 2:
         unusual_codes = sorted(_SIGNS)

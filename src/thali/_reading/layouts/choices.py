@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from os.path import commonprefix
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -355,6 +356,14 @@ def _refuse_points(columns: tuple[str, ...]) -> None:
     )
 
 
+def _numbers_rows(column: Any, places: np.ndarray) -> bool:
+    """Return whether a column contains 1, 2, ... or A, B, ... in each set."""
+    if counts_up(column, places):
+        return True
+    letters = dict(enumerate(ascii_uppercase))
+    return [format_label(cell).upper() for cell in column] == [letters.get(k) for k in places]
+
+
 def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> None:
     """Raise DataError if a long table may rank described products, or list ratings by position."""
     frame: Any = table.frame
@@ -371,7 +380,7 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         and varies_within(sets, name)
         and not frame[name].is_unique
     ]
-    if other_columns and counts_up(frame[option], sets.cumcount().to_numpy()):
+    if other_columns and _numbers_rows(frame[option], sets.cumcount().to_numpy()):
         raise DataError(
             f"Column {option!r} numbers the options of each ranking, and other columns"
             f" ({shorten(other_columns)}) describe them. Rankings of described products are not"
