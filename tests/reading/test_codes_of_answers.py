@@ -144,6 +144,29 @@ def test_ranked_products_are_no_options():
         th.read(letters)
 
 
+def test_two_columns_of_tasks_are_told_apart_by_the_answers():
+    rows = [
+        (person, task, k + 1, price, int(k == chosen))
+        for person, task, prices, chosen in draw_tasks(2)
+        for k, price in enumerate(prices)
+    ]
+    names = ["Subject", "Choice Set", "Choice ID", "Price", "Response"]
+    scheme = th.read(pd.DataFrame(rows, columns=names)).scheme
+    assert (scheme.task, scheme.alternative) == ("Choice Set", "Choice ID")
+
+
+def test_one_task_of_each_respondent_may_be_numbered_by_any_column():
+    rows = [
+        (10 * person + task, "abc"[k], price, person, int(k == chosen))
+        for person, task, prices, chosen in draw_tasks(3)
+        for k, price in enumerate(prices)
+    ]
+    frame = pd.DataFrame(rows, columns=["family_id", "restaurant", "cost", "kids", "chosen"])
+    data = th.read(frame)
+    assert (data.scheme.respondent, data.n_tasks) == ("family_id", len(frame) // 3)
+    assert [*data.people] == ["kids"]
+
+
 @pytest.mark.parametrize("word", ["NA", "NaN", "NULL", ".", "don't know"])
 @pytest.mark.parametrize(("yes", "no"), [("1", "0"), ("1.0", "0.0"), ("yes", "no")])
 def test_a_word_for_no_answer_does_not_change_the_kind(word, yes, no):

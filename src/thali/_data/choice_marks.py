@@ -197,6 +197,8 @@ def find_keys(
     A respondent who chose once is a task; each task may have another respondent.
     """
     known_key = respondent or task
+    if known_key is None:  # of each respondent one task, numbered by a column of any name
+        known_key = respondent = find_key_column(frame, [], chosen, [alternative])
     if known_key is None or (respondent is not None and task is not None):
         return respondent, task
     other_key = known_key
@@ -530,7 +532,7 @@ def clear_no_answers(frame: "pd.DataFrame") -> "pd.DataFrame":
             continue
         words = find_no_answers(map(format_label, column.unique()), ())
         answers = column.mask(column.isin(words))
-        numbers = pd.to_numeric(answers, errors="coerce")  # 1.0 beside NA is a text
+        numbers: Any = pd.to_numeric(answers, errors="coerce")  # 1.0 beside NA is a text
         if numbers.count() == answers.count():
             answers = numbers
         if words and has_marks(answers):

@@ -859,6 +859,14 @@ def find_task_columns(
         # which a table need not have, and brands are attributes
         if not matching_columns and role != "alternative":
             matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
+        marks = chosen or CHOSEN.find_column(name_by_simplified)
+        if role == "task" and marks is not None and len(matching_columns) > 1:
+            keys = [name for name in (respondent,) if name is not None]
+            matching_columns = [
+                name
+                for name in matching_columns
+                if marks_one_row(get_column(frame, marks), number_sets(frame, [*keys, name]))
+            ] or matching_columns
         if len(matching_columns) > 1:
             if _are_alike(frame, matching_columns, role, respondent):
                 return matching_columns[0]
