@@ -175,6 +175,12 @@ def test_profiles_may_be_answered_by_yes_and_no(vignettes):
         th.amce(vignettes.assign(rating=texts), outcome="rating")
 
 
+def test_ratings_without_respondents_ask_for_them(vignettes):
+    frame = vignettes.rename(columns={"ResponseId": "ad"})
+    with refused(DataError, "'rating'", "`respondent`"):
+        th.amce(frame, outcome="rating")
+
+
 def test_rated_profiles_are_sent_to_their_analysis(vignettes):
     with refused(DataError, "'rating' contains ratings", "`th.amce` with `outcome='rating'`"):
         th.read(vignettes)

@@ -517,7 +517,12 @@ def mark_rated_tasks(
         respondent = columns[0] or RESPONDENT_OF_TASKS.find_column(name_by_simplified)
         task = columns[1] or TASK.find_column(name_by_simplified)
         if respondent is None:
-            raise
+            raise DataError(
+                f"No column identifies the respondent who answered in {outcome!r}; give its name"
+                " with ",
+                Argument("respondent"),
+                f". The columns are {shorten([*frame.columns], 12)}.",
+            ) from None
         alternative = columns[2]
         if task is None or not frame.duplicated([respondent, task]).any():
             # each profile was rated alone: those of a respondent are one task
