@@ -229,6 +229,51 @@ def test_answers_that_do_not_fit_their_design(tmp_path, answers, facts):
         made(answers, EXPERIMENTS, design=file_of(tmp_path, design(), "design.csv"))
 
 
+SHUFFLED = "task,{0},brand,price\n1,{2},Sony,99\n1,{1},Canon,199\n2,{1},Sony,149\n2,{2},Canon,99\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "labels"),
+    [
+        ("option", "12"),
+        ("profile", "12"),
+        ("product", "BA"),
+        ("Package No", "12"),
+        ("option", ("left", "right")),
+        ("alternative", "12"),
+    ],
+)
+def test_a_column_of_a_design_numbers_its_alternatives_in_any_order(tmp_path, name, labels):
+    design = file_of(tmp_path, SHUFFLED.format(name, *labels), "design.csv")
+    answers = "id,choice1,choice2\n1,{0},{1}\n2,{0},{0}\n".format(*labels)
+    found, sentence = made(answers, EXPERIMENTS, design=design)
+    prices = [found.levels["price"][k] for k in found.products[found.row_product, 1]]
+    rows = found.first_row[:-1] + found.chosen
+    assert [prices[row] for row in rows] == ["199", "99", "199", "149"]
+    assert found.attributes == ("brand", "price") and f"alternatives in {name!r}" in sentence
+
+
+@pytest.mark.parametrize("name", ["nr", "brand"])
+def test_numbers_in_another_order_may_be_levels(tmp_path, name):
+    """Several such columns are attributes, and one that counts up numbers the rows."""
+    text = SHUFFLED.replace("brand", "size").format(name, 1, 2)
+    design = file_of(tmp_path, text, "design.csv")
+    answers = "id,choice1,choice2\n1,1,2\n2,2,2\n"
+    with refused(DataError, repr(name), f"alternative={name!r}", "'alternative'"):
+        made(answers, EXPERIMENTS, design=design)
+    found, _ = made(answers, EXPERIMENTS, design=design, alternative=name)
+    assert found.chosen.tolist() == [1, 1, 0, 1] and found.attributes == ("size", "price")
+    lines = text.split()
+    for header, cells in (("alternative", "1212"), ("zoom", "1221"), ("letter", "ABAB")):
+        more = [f"{line},{cell}" for line, cell in zip(lines, [header, *cells], strict=True)]
+        design.write_text("\n".join(more))
+        found, _ = made(answers, EXPERIMENTS, design=design)
+        assert found.chosen.tolist() == [0, 1, 1, 1] and name in found.attributes
+        assert ("zoom" in found.attributes) == (header == "zoom")
+    with refused(DataError, "'nope'"):
+        made(answers, EXPERIMENTS, design=design, alternative="nope")
+
+
 def test_a_design_that_is_none(tmp_path):
     wide = file_of(
         tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv"

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.choice_marks import PLACE_WORDS
 from thali._data.choices.best_worst_tables import list_traits
 from thali._data.choices.rankings import BEFORE, TIED
 from thali._data.column_guesses import find_option_columns
-from thali._data.column_readers import parse_position
+from thali._data.column_readers import check_columns, parse_position
 from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
@@ -30,12 +31,13 @@ from thali._data.column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
 from thali._inference.index_arithmetic import find_first
-from thali._labels import format_label, format_plural, shorten
-from thali.errors import Argument, DataError
+from thali._labels import format_label, format_plural, has_repeats, shorten
+from thali.errors import Argument, DataError, Setting
 
 from .table_files import RawTable
 from .text_cells import join_notes
@@ -48,6 +50,8 @@ _BETWEEN = re.compile("[>=]")  # options of a ranking as text
 _LETTERS = (("b", "w"), ("m", "l"))  # best and worst: B1 and W1 in R's support.BWS, MD_1_b
 _MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")  # of a matrix of sets that R wrote
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
+_NUMBERS = ("123456789", "ABCDEFGHI", "abcdefghi")  # of alternatives
+_PLACE_NAMES = {*ALTERNATIVE.synonyms, *PLACE_WORDS} - {"brand", "mode"}  # which are attributes
 
 
 class DesignColumns(NamedTuple):
@@ -94,9 +98,9 @@ def match_answers(
 ) -> tuple[RawTable, dict[str, str]]:
     """Merge answers with their design; return a long table and its columns by role.
 
-    `named_columns` names columns of the answers by role.
+    `named_columns` names columns of the answers or the design by role.
     """
-    columns = _find_design_columns(design.frame)
+    columns = _find_design_columns(design.frame, named_columns)
     set_answers = _read_set_answers(table.frame)
     if set_answers.marked or set_answers.name_by_column:
         design = replace(design, frame=_widen_design(design.frame, columns))
@@ -107,7 +111,12 @@ def match_answers(
     if option_columns:
         return _match_set_answers(table, design, columns, option_columns, set_answers), {}
     answer_columns = column_names(table.frame)
+    check_columns(design.frame, [named_columns.get(ALTERNATIVE.name)])
     design_rows = _read_design_rows(design.frame, columns, answer_columns)
+    if design_rows.alternative is None:
+        candidates = design.frame.drop(columns=named_columns.get("attributes") or [])
+        alternative = _find_alternatives(candidates, [*design_rows.rows.values()], table.frame)
+        design_rows = design_rows._replace(alternative=alternative)
     answers = _read_task_answers(table.frame, design_rows, named_columns)
     _refuse_numbers_from_zero(design_rows, answers)
     products, n_unanswered = _join_answers(design_rows, answers)
@@ -164,16 +173,17 @@ def _check_column_clash(
         )
 
 
-def _find_design_columns(frame: pd.DataFrame) -> DesignColumns:
+def _find_design_columns(frame: pd.DataFrame, named_columns: Mapping[str, Any]) -> DesignColumns:
     """Find the columns of a design by their names."""
     names = map_plain_names(column_names(frame))
+    certain_columns = ALTERNATIVE.find_certain_columns(names)
     return DesignColumns(
         VERSION.find_column(names),
         TASK.find_column(names),
         ALTERNATIVE.find_column(names),
         RANK.find_column(names),
         RESPONDENT_OF_TASKS.find_column(names),
-        next(ALTERNATIVE.find_certain_columns(names), None),
+        named_columns.get(ALTERNATIVE.name) or next(certain_columns, None),
     )
 
 
@@ -205,6 +215,35 @@ def _read_design_rows(
             )
         row_arrays[version, task] = np.array(task_rows)
     return DesignRows(frame, version_column, columns.task, columns.alternative, row_arrays)
+
+
+def _find_alternatives(
+    frame: pd.DataFrame, rows_of_tasks: list[np.ndarray], answers: pd.DataFrame
+) -> str | None:
+    """Return the design's column that numbers or labels the alternatives of each task."""
+    answer_labels = {format_label(cell) for name in answers for cell in answers[name].unique()}
+    n_alternatives = max(map(len, rows_of_tasks))
+    columns_by_order: dict[bool, list[str]] = {True: [], False: []}  # whether 1, 2, ...
+    for name in column_names(frame):
+        labels = _label_cells(frame, name)
+        labels_of_tasks = [labels[rows].tolist() for rows in rows_of_tasks]
+        if len({*labels}) > n_alternatives or any(map(has_repeats, labels_of_tasks)):
+            continue
+        words = {simplify_name(name), *list_name_words(name)}
+        if words & _PLACE_NAMES and answer_labels.intersection(labels):
+            return name
+        if {*labels} in [{*symbols[:n_alternatives]} for symbols in _NUMBERS]:
+            columns_by_order[all(cells == sorted(cells) for cells in labels_of_tasks)].append(name)
+    counting_columns, other_columns = columns_by_order.values()
+    if counting_columns or len(other_columns) != 1:  # several are attributes
+        return next(iter(counting_columns), None)
+    raise DataError(
+        f"Column {other_columns[0]!r} of the design numbers the rows of each task, but not in their"
+        " order. If the answers are these numbers, set ",
+        Setting(ALTERNATIVE.name, other_columns[0]),
+        "; if it is an attribute, add a column 'alternative' with 1, 2, ... in each task of the"
+        " design.",
+    )
 
 
 class TaskAnswers(NamedTuple):
