@@ -274,6 +274,22 @@ def test_numbers_in_another_order_may_be_levels(tmp_path, name):
         made(answers, EXPERIMENTS, design=design, alternative="nope")
 
 
+def test_the_tasks_of_a_design_may_have_another_name(tmp_path, expected):
+    text = design(none=True)
+    named = file_of(tmp_path, text.replace("task", "screen"), "design.csv")
+    with refused(DataError, "number of the task", "`task`"):
+        made(ANSWERS, EXPERIMENTS, design=named)
+    for answers in (ANSWERS, ANSWERS.replace("task", "screen"), BY_TASK):
+        options = {"task": "screen", "levels": {"brand": BRANDS}}
+        same(made(answers, EXPERIMENTS, design=named, **options)[0], expected)
+    named.write_text(text)
+    answers = ANSWERS.replace("task", "screen")
+    same(made(answers, EXPERIMENTS, design=named, **options)[0], expected)
+    for role in ("task", "respondent", "chosen"):
+        with refused(DataError, "'nope'"):
+            made(ANSWERS, EXPERIMENTS, design=named, **{role: "nope"})
+
+
 def test_a_design_that_is_none(tmp_path):
     wide = file_of(
         tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv"

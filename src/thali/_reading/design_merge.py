@@ -177,9 +177,12 @@ def _find_design_columns(frame: pd.DataFrame, named_columns: Mapping[str, Any]) 
     """Find the columns of a design by their names."""
     names = map_plain_names(column_names(frame))
     certain_columns = ALTERNATIVE.find_certain_columns(names)
+    task_column = named_columns.get(TASK_OF_RESPONDENT.name)
+    if task_column not in names.values():  # it may be a column of the answers
+        task_column = TASK.find_column(names)
     return DesignColumns(
         VERSION.find_column(names),
-        TASK.find_column(names),
+        task_column,
         ALTERNATIVE.find_column(names),
         RANK.find_column(names),
         RESPONDENT_OF_TASKS.find_column(names),
@@ -194,7 +197,9 @@ def _read_design_rows(
     version_column = columns.version
     if columns.task is None:
         raise DataError(
-            "The design has no column with the number of the task; add one, called 'task'."
+            "The design has no column with the number of the task; give its name with ",
+            Argument(TASK_OF_RESPONDENT.name),
+            ", or add one, called 'task'.",
         )
     if version_column is None and columns.respondent in answer_columns:
         version_column = columns.respondent  # each respondent has individual tasks
@@ -262,9 +267,12 @@ def _read_task_answers(
 ) -> TaskAnswers:
     """Read answers as a table with one row per respondent and task, and as labels."""
     name_by_simplified = map_plain_names(column_names(frame))
+    if named_columns.get(TASK_OF_RESPONDENT.name) == design.task not in frame.columns:
+        named_columns = {**named_columns, TASK_OF_RESPONDENT.name: None}
     respondent_column, task_column, chosen_column = find_named_columns(
         name_by_simplified, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
     )
+    check_columns(frame, [respondent_column, task_column, chosen_column])
     if respondent_column is None:
         raise DataError(
             "No column of the answers identifies the respondent; give its name with ",
