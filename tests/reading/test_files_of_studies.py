@@ -1,6 +1,8 @@
 """Files of survey programs and of R's packages, each written here after its published
 description."""
 
+import re
+
 import pandas as pd
 import pytest
 from helpers.sentences import refused, said
@@ -288,6 +290,52 @@ def test_the_tasks_of_a_design_may_have_another_name(tmp_path, expected):
     for role in ("task", "respondent", "chosen"):
         with refused(DataError, "'nope'"):
             made(ANSWERS, EXPERIMENTS, design=named, **{role: "nope"})
+
+
+@pytest.mark.parametrize(
+    ("code", "place", "column"),
+    [("99", "22,1", "choice1"), ("-9", "21,2,none", "choice2"), ("A3", "21,2,none", "choice2")],
+)
+def test_a_code_among_the_answers_is_asked_about(tmp_path, expected, code, place, column):
+    """The other answers show which columns contain the answers."""
+    own = file_of(tmp_path, design(), "design.csv")
+    answers = BY_TASK.replace(place, f"{place.rpartition(',')[0]},{code}")
+    answers = (
+        answers.replace("age", "age,d1,d2").replace(",21", ",21,x,y").replace(",22", ",22,y,x")
+    )
+    facts = (repr(column), repr(code), "row", f"none={code!r}", "coding")
+    with refused(DataError, *facts):
+        made(answers, EXPERIMENTS, design=own)
+    found, sentence = made(answers, EXPERIMENTS, design=own, coding={code: "missing"})
+    assert found.n_tasks == 3 and "1 task without an answer" in sentence
+    if column == "choice2":
+        levels = {"brand": BRANDS}
+        for options in ({"none": code}, {"coding": {code: "none"}}):
+            same(made(answers, EXPERIMENTS, design=own, levels=levels, **options)[0], expected)
+
+
+@pytest.mark.parametrize("none", [False, True])
+@pytest.mark.parametrize("answers", [ANSWERS, BY_TASK.replace("none", "3")], ids=["long", "wide"])
+def test_codes_of_alternatives_are_given_with_their_meaning(tmp_path, expected, answers, none):
+    own = file_of(tmp_path, design(none), "design.csv")
+    for number in "123":
+        answers = re.sub(rf"(?<=[12],){number}(?=,2[12]\n|\n)", f"A{number}", answers)
+        answers = re.sub(rf"(?<=2[12],){number}(?=,)", f"A{number}", answers)
+    with refused(DataError, "'A2'", "row 2", "the label or number of an alternative"):
+        made(answers, EXPERIMENTS, design=own)
+    coding = {"A1": "1", "A2": 2, "A3": "none"}
+    found, _ = made(answers, EXPERIMENTS, design=own, coding=coding, levels={"brand": BRANDS})
+    same(found, expected)
+
+
+def test_words_for_no_answer_beside_a_design_are_no_answers(tmp_path):
+    own = file_of(tmp_path, design(), "design.csv")
+    for answers in (
+        ANSWERS.replace("2,2,1,1,", "2,2,1,NA,"),
+        BY_TASK.replace("none", "don't know"),
+    ):
+        found, sentence = made(answers, EXPERIMENTS, design=own)
+        assert found.n_tasks == 3 and "1 task without an answer" in sentence
 
 
 def test_a_design_that_is_none(tmp_path):

@@ -292,13 +292,14 @@ AWAY = _build_column_option(roles.AWAY)
 RESULT = _build_column_option(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column given by --chosen or --result, or in the pair columns."
-    " Repeat the option for several values; common words, such as 'left' or 'tie', are recognised"
+    "Meaning of a value in the column given by --chosen or --result, in the pair columns, or in"
+    " answers with --design (then the label or number of an alternative, none or missing). Repeat"
+    " the option for several values; common words, such as 'left' or 'tie', are recognised"
     " automatically.",
     PAIRS,
     DATA,
     default="recognised",
-    metavar="VALUE=left|right|tie|missing",
+    metavar="VALUE=left|right|tie|missing|LABEL",
 )
 OPTION = _build_column_option(roles.OPTION, "rankings", " (requires --rank)")
 ITEM = _build_column_option(roles.ITEM, "scores")
@@ -428,6 +429,7 @@ EXPERIMENT = (
     LABELS,
     CODES,
     DESIGN,
+    CODING,
     *COLUMNS,
     Option(
         "alternatives",

@@ -1,7 +1,7 @@
 """Merging of a table of answers with a table of the design into one long table."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -31,10 +31,12 @@ from thali._data.column_roles import (
     WORST,
     column_names,
     find_named_columns,
+    find_no_answers,
     list_name_words,
     map_plain_names,
     simplify_name,
 )
+from thali._data.pairs.trial_rows import MISSING, split_missing
 from thali._inference.index_arithmetic import find_first
 from thali._labels import format_label, format_plural, has_repeats, shorten
 from thali.errors import Argument, DataError, Setting
@@ -86,6 +88,11 @@ class DesignRows(NamedTuple):
             if task_version == selected
         }
 
+    @property
+    def all_labels(self) -> set[str]:
+        """Set of the labels of all alternatives."""
+        return {label for rows in self.rows.values() for label in self.list_labels(rows)}
+
     def list_labels(self, rows: np.ndarray) -> list[str]:
         """Return the labels of the alternatives in these design rows."""
         if self.alternative is None:
@@ -95,7 +102,7 @@ class DesignRows(NamedTuple):
 
 def match_answers(
     table: RawTable, design: RawTable, named_columns: Mapping[str, Any]
-) -> tuple[RawTable, dict[str, str]]:
+) -> tuple[RawTable, dict[str, Any]]:
     """Merge answers with their design; return a long table and its columns by role.
 
     `named_columns` names columns of the answers or the design by role.
@@ -113,11 +120,13 @@ def match_answers(
     answer_columns = column_names(table.frame)
     check_columns(design.frame, [named_columns.get(ALTERNATIVE.name)])
     design_rows = _read_design_rows(design.frame, columns, answer_columns)
+    cells = {format_label(cell) for name in answer_columns for cell in table.frame[name].unique()}
     if design_rows.alternative is None:
         candidates = design.frame.drop(columns=named_columns.get("attributes") or [])
-        alternative = _find_alternatives(candidates, [*design_rows.rows.values()], table.frame)
+        alternative = _find_alternatives(candidates, [*design_rows.rows.values()], cells)
         design_rows = design_rows._replace(alternative=alternative)
-    answers = _read_task_answers(table.frame, design_rows, named_columns)
+    codes = _read_codes(cells, design_rows, named_columns)
+    answers = _read_task_answers(table.frame, design_rows, named_columns, codes)
     _refuse_numbers_from_zero(design_rows, answers)
     products, n_unanswered = _join_answers(design_rows, answers)
     answer_index = products["answer"].to_numpy()
@@ -151,12 +160,15 @@ def match_answers(
     notes = [table.note, f"answers matched to the design in {design.file}"]
     if n_unanswered:
         notes.append(f"{format_plural(n_unanswered, 'task')} without an answer dropped")
-    column_by_role = {
+    column_by_role: dict[str, Any] = {
         "respondent": answers.respondent,
         "task": design_rows.task,
         "alternative": alternative_column,
         "chosen": CHOSEN.name,
+        "coding": None,
     }
+    if codes.get(format_label(named_columns.get(NONE))) == NONE:
+        column_by_role[NONE] = next(filter(_is_no_choice, products["label"]), None)
     long_frame = pd.DataFrame(long_columns, long_index)
     return replace(table, frame=long_frame, note=join_notes(*notes)), column_by_role
 
@@ -223,10 +235,9 @@ def _read_design_rows(
 
 
 def _find_alternatives(
-    frame: pd.DataFrame, rows_of_tasks: list[np.ndarray], answers: pd.DataFrame
+    frame: pd.DataFrame, rows_of_tasks: list[np.ndarray], answer_labels: set[str]
 ) -> str | None:
     """Return the design's column that numbers or labels the alternatives of each task."""
-    answer_labels = {format_label(cell) for name in answers for cell in answers[name].unique()}
     n_alternatives = max(map(len, rows_of_tasks))
     columns_by_order: dict[bool, list[str]] = {True: [], False: []}  # whether 1, 2, ...
     for name in column_names(frame):
@@ -251,6 +262,18 @@ def _find_alternatives(
     )
 
 
+def _read_codes(
+    cells: set[str], design: DesignRows, named_columns: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the label or number of an alternative, NONE or "" that each code in answers means."""
+    labels = design.all_labels
+    coding, missing_codes = split_missing(named_columns.get("coding"))
+    codes = dict.fromkeys(missing_codes | find_no_answers(cells, {*labels, "None"}), "")
+    if (none_code := format_label(named_columns.get(NONE))) in cells - {*labels, ""}:
+        codes[none_code] = NONE
+    return codes | {format_label(code): format_label(text) for code, text in (coding or {}).items()}
+
+
 class TaskAnswers(NamedTuple):
     """Table of answers, one row per respondent and task, and its main columns."""
 
@@ -259,11 +282,15 @@ class TaskAnswers(NamedTuple):
     version: np.ndarray
     task: np.ndarray
     picked: np.ndarray
+    column_by_task: Mapping[str, Any]
     used: set[Any]  # columns that do not describe respondents
 
 
 def _read_task_answers(
-    frame: pd.DataFrame, design: DesignRows, named_columns: Mapping[str, Any]
+    frame: pd.DataFrame,
+    design: DesignRows,
+    named_columns: Mapping[str, Any],
+    codes: Mapping[str, str],
 ) -> TaskAnswers:
     """Read answers as a table with one row per respondent and task, and as labels."""
     name_by_simplified = map_plain_names(column_names(frame))
@@ -282,7 +309,7 @@ def _read_task_answers(
     version_column = _find_version_column(frame, design, name_by_simplified)
     used_columns = {str(respondent_column), version_column} - {None}
     if task_column is None or chosen_column is None:
-        column_by_task = _find_task_columns(frame, design, used_columns)
+        column_by_task = _find_task_columns(frame, design, used_columns, codes)
         used_columns |= set(column_by_task.values())
         frame = pd.concat(
             [
@@ -293,14 +320,23 @@ def _read_task_answers(
         frame = frame.sort_index(kind="stable")
         task_column = _TASK
         chosen_column = _PICKED
+    else:
+        column_by_task = dict.fromkeys(frame[task_column].map(format_label), chosen_column)
+    labels = _label_cells(frame, str(chosen_column))
     return TaskAnswers(
         frame,
         respondent_column,
         _label_cells(frame, version_column),
         _label_cells(frame, str(task_column)),
-        _label_cells(frame, str(chosen_column)),
+        np.array([codes.get(label, label) for label in labels], object),
+        column_by_task,
         used_columns | {str(task_column), str(chosen_column)},
     )
+
+
+def _is_no_choice(label: str) -> bool:
+    """Return whether a label means that no alternative was chosen."""
+    return simplify_name(label) in NO_CHOICE
 
 
 # A design of sets has one set per row; a respondent's answers are in one column per set
@@ -631,7 +667,7 @@ def _label_cells(frame: pd.DataFrame, column: str | None) -> np.ndarray:
 
 
 def _find_task_columns(
-    frame: pd.DataFrame, design: DesignRows, used_columns: set[Any]
+    frame: pd.DataFrame, design: DesignRows, used_columns: set[Any], codes: Mapping[str, str]
 ) -> dict[str, str]:
     """Find the answer column of each task, where a row has all answers of a respondent."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))
@@ -639,21 +675,26 @@ def _find_task_columns(
     possible_answers = {
         "",
         *(str(k) for k in range(max_alternatives + 2)),
-        *(label for rows in design.rows.values() for label in design.list_labels(rows)),
+        *design.all_labels,
+        *codes,
     }
-    answer_columns = [
-        name
+    shares = {  # of labels that are no answers
+        name: np.mean(
+            [
+                label not in possible_answers and not _is_no_choice(label)
+                for label in map(format_label, frame[name].unique())
+            ]
+        )
         for name in column_names(frame)
         if name not in used_columns
-        and all(
-            label in possible_answers or simplify_name(label) in NO_CHOICE
-            for label in map(format_label, frame[name].unique())
-        )
-    ]
-    matching_series = _select_series(answer_columns, len(tasks), _split_series_name)
-    matching_series = matching_series or _select_series(
-        answer_columns, len(tasks), _split_loop_name
-    )
+    }
+    answer_columns = [name for name, share in shares.items() if share == 0.0]
+    matching_series = _select_series(answer_columns, len(tasks))
+    if not matching_series:  # the first cell that is no answer will be reported
+        matching_series = _select_series([*shares], len(tasks))
+        if len(matching_series) > 1:
+            answer_columns = [name for name, share in shares.items() if share <= _MAX_FOREIGN]
+            matching_series = _select_series(answer_columns, len(tasks))[:1]
     if len(matching_series) != 1:
         problem = "no series of columns contains the answers"
         if matching_series:
@@ -671,15 +712,19 @@ def _find_task_columns(
     return dict(zip(_sort_tasks(tasks), columns, strict=True))
 
 
-def _select_series(
-    all_columns: list[str], n_tasks: int, split_name: Callable[[str], tuple[str, int] | None]
-) -> list[dict[int, str]]:
+_MAX_FOREIGN = 0.5  # share of the labels of a column that are neither alternatives nor codes
+
+
+def _select_series(all_columns: list[str], n_tasks: int) -> list[dict[int, str]]:
     """Return each series of numbered columns that has one column per task."""
-    series: dict[str, dict[int, str]] = {}
-    for column in all_columns:
-        if name_and_number := split_name(column):
-            series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
-    return [columns for columns in series.values() if len(columns) == n_tasks]
+    for split_name in (_split_series_name, _split_loop_name):
+        series: dict[str, dict[int, str]] = {}
+        for column in all_columns:
+            if name_and_number := split_name(column):
+                series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
+        if matching_series := [each for each in series.values() if len(each) == n_tasks]:
+            return matching_series
+    return []
 
 
 def _sort_tasks(tasks: list[str]) -> list[str]:
@@ -722,9 +767,8 @@ def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFram
 def _refuse_numbers_from_zero(design: DesignRows, answers: TaskAnswers) -> None:
     """Raise DataError if 0 among the answers may be the first alternative, or none."""
     n_alternatives = max(map(len, design.rows.values()))
-    labels = {label for rows in design.rows.values() for label in design.list_labels(rows)}
     numbers_from_zero = {str(k) for k in range(n_alternatives)}
-    if numbers_from_zero == {*answers.picked} - {""} and not labels & {"0", *NO_CHOICE}:
+    if numbers_from_zero == {*answers.picked} - {""} and not design.all_labels & {"0", *NO_CHOICE}:
         raise DataError(
             f"The answers are the numbers 0 to {n_alternatives - 1}, so 0 may mean the first of"
             f" the {n_alternatives} alternatives or none of them. Number the alternatives from 1,"
@@ -760,14 +804,19 @@ def _find_choice(
     alternative_labels = design.list_labels(rows_of_task)
     if chosen_text in alternative_labels:
         return rows_of_task, alternative_labels.index(chosen_text)
-    if simplify_name(chosen_text) in NO_CHOICE or chosen_text in ("0", str(len(rows_of_task) + 1)):
+    if _is_no_choice(chosen_text) or chosen_text in ("0", str(len(rows_of_task) + 1)):
         return rows_of_task, next(
-            (k for k, label in enumerate(alternative_labels) if simplify_name(label) in NO_CHOICE),
+            (k for k, label in enumerate(alternative_labels) if _is_no_choice(label)),
             len(rows_of_task),
         )
     if (position := parse_position(chosen_text, len(rows_of_task))) >= 0:
         return rows_of_task, position
     raise DataError(
-        f"{chosen_text!r} was chosen {location_text}, but the alternatives of that task are"
-        f" {shorten(alternative_labels)}."
+        f"Column {answers.column_by_task[task]!r} contains {chosen_text!r} {location_text}, but the"
+        f" alternatives of that task are {shorten(alternative_labels)}. If it means that none of"
+        " them was chosen, set ",
+        Setting(NONE, chosen_text),
+        "; if there is no answer, set ",
+        Setting("coding", {chosen_text: MISSING}),
+        ", or give the label or number of an alternative instead of 'missing'.",
     )

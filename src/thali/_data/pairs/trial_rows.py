@@ -69,7 +69,7 @@ FIRST = 1.0
 SECOND = -1.0
 TIE = 0.0
 _MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
-_MISSING = "missing"  # the word in a coding for values that are not answers
+MISSING = "missing"  # the word in a coding for values that are not answers
 _GAME = {
     "h": FIRST,
     "home": FIRST,
@@ -239,9 +239,9 @@ def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] |
             Argument("coding"),
             f" must be a mapping such as {{'A': 'first', 'B': 'second'}}; got {coding!r}.",
         )
-    missing_texts = {format_label(value) for value, word in full_coding.items() if word == _MISSING}
+    missing_texts = {format_label(value) for value, word in full_coding.items() if word == MISSING}
     return {
-        value: word for value, word in full_coding.items() if word != _MISSING
+        value: word for value, word in full_coding.items() if word != MISSING
     } or None, missing_texts
 
 
