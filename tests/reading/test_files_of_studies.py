@@ -338,6 +338,22 @@ def test_words_for_no_answer_beside_a_design_are_no_answers(tmp_path):
         assert found.n_tasks == 3 and "1 task without an answer" in sentence
 
 
+@pytest.mark.parametrize("name", ["session", "CASE", "_id", "caseid"])
+def test_a_row_of_answers_beside_a_design_is_a_respondent(tmp_path, expected, name):
+    """In a column of sessions or cases if it names each row, and without a column if none does."""
+    own = file_of(tmp_path, design(), "design.csv")
+    options = {"design": own, "levels": {"brand": BRANDS}}
+    for header in (name, "Timestamp"):
+        found, sentence = made(BY_TASK.replace("id", header), EXPERIMENTS, **options)
+        same(found, expected)
+        assert found.respondents == ("1", "2") and found.people["age"].tolist() == [21, 22]
+        assert ("each row" in sentence) == (header == "Timestamp")
+    again = BY_TASK.replace("id", "session").replace("2,2,22", "1,2,22")
+    with refused(DataError, "identifies the respondent"):
+        made(again, EXPERIMENTS, **options)
+    assert made(again.replace("session", "who"), EXPERIMENTS, **options)[0].n_respondents == 2
+
+
 def test_a_design_that_is_none(tmp_path):
     wide = file_of(
         tmp_path, "version,task,brand_1,brand_2\n1,1,Sony,Canon\n2,1,Sony,Canon\n", "tasks.csv"

@@ -158,6 +158,8 @@ def match_answers(
         **{name: answers.frame[name].to_numpy()[answer_index] for name in respondent_columns},
     }
     notes = [table.note, f"answers matched to the design in {design.file}"]
+    if answers.respondent not in answer_columns:
+        notes.append("each row of the answers is one respondent")
     if n_unanswered:
         notes.append(f"{format_plural(n_unanswered, 'task')} without an answer dropped")
     column_by_role: dict[str, Any] = {
@@ -300,6 +302,11 @@ def _read_task_answers(
         name_by_simplified, named_columns, (RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN)
     )
     check_columns(frame, [respondent_column, task_column, chosen_column])
+    is_wide = task_column is None or chosen_column is None
+    if respondent_column is None and is_wide:
+        respondent_column = _find_row_names(frame, name_by_simplified)
+        if respondent_column == RESPONDENT.name:
+            frame = frame.assign(**{RESPONDENT.name: range(1, len(frame) + 1)})
     if respondent_column is None:
         raise DataError(
             "No column of the answers identifies the respondent; give its name with ",
@@ -308,7 +315,7 @@ def _read_task_answers(
         )
     version_column = _find_version_column(frame, design, name_by_simplified)
     used_columns = {str(respondent_column), version_column} - {None}
-    if task_column is None or chosen_column is None:
+    if is_wide:
         column_by_task = _find_task_columns(frame, design, used_columns, codes)
         used_columns |= set(column_by_task.values())
         frame = pd.concat(
@@ -332,6 +339,16 @@ def _read_task_answers(
         column_by_task,
         used_columns | {str(task_column), str(chosen_column)},
     )
+
+
+def _find_row_names(frame: pd.DataFrame, name_by_simplified: Mapping[str, str]) -> str | None:
+    """Return the column that names respondents of one row each, or a new one if none may do so."""
+    # elsewhere, a case or a session is a task
+    columns = [*TASK.find_possible_columns(name_by_simplified)] or [RESPONDENT.name]
+    for name in columns:
+        if name not in frame.columns or frame[name].is_unique:
+            return name
+    return None
 
 
 def _is_no_choice(label: str) -> bool:
