@@ -7,7 +7,7 @@ from helpers.typed_tables import made, table
 
 import thali
 from thali._reading.layout_recognition import recognise
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning
 
 REFUSED = [
     # file, content, facts
@@ -270,6 +270,17 @@ REFUSED = [
         "odd.csv",
         "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,,tea,tea\n",
         ("row 3", "column 'object2'"),
+    ),
+    (
+        "tasks.csv",
+        "id,choice_1,choice_2,choice_3\n1,1,2,1\n2,2,2,1\n3,1,1,2\n",
+        ("'choice_1'", "one row per task", Argument("design")),
+    ),
+    (
+        "tasks.csv",
+        "id,brand_A_1,brand_B_1,choice_1,brand_A_2,brand_B_2,choice_2,brand_A_3,brand_B_3,choice_3\n"
+        "1,x,y,A,z,x,B,y,z,A\n2,z,y,B,x,z,A,y,x,B\n",
+        ("'choice_1'", "one row per task"),
     ),
 ]
 

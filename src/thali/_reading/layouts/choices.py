@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.base_classes import copy_with_fields
-from thali._data.choice_marks import counts_up, measures_answers, ranks_rows
+from thali._data.choice_marks import counts_up, measures_answers, mentions_choice, ranks_rows
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
@@ -250,6 +250,7 @@ def match_rankings(
     if ranking_columns.shape == RANKS:
         if _are_sets(table, ranking_columns):
             return None
+        _refuse_answers_to_tasks(table.frame[[*ranking_columns.columns]])
         _refuse_ranked_products(table, ranking_columns.columns)
         table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
@@ -306,6 +307,19 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
         " option."
     )
+
+
+def _refuse_answers_to_tasks(cells: Any) -> None:
+    """Raise DataError if a row ranks more options than there are, as answers to tasks do."""
+    n_ranked = cells.count(axis=1).max()
+    if any(map(mentions_choice, cells)) and n_ranked > cells.stack().nunique():
+        raise DataError(
+            f"Columns {shorten(list(cells))} contain the same label twice in a row, so they are no"
+            " ranks. If they are answers to several tasks, write one row per task, or add the table"
+            " of the tasks with ",
+            Argument("design"),
+            "; if they are ranks, rank each option once.",
+        )
 
 
 def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
