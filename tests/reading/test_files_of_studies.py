@@ -255,6 +255,24 @@ def test_a_column_of_a_design_numbers_its_alternatives_in_any_order(tmp_path, na
     assert found.attributes == ("brand", "price") and f"alternatives in {name!r}" in sentence
 
 
+@pytest.mark.parametrize("name", ["option", "alternative"])
+def test_numbers_may_mean_letters_or_rows(tmp_path, name):
+    """Where the letters are in the order of the rows, both mean the same."""
+    answers = "id,choice1,choice2\n1,1,2\n2,1,1\n"
+    own = file_of(tmp_path, SHUFFLED.format(name, "A", "B"), "design.csv")
+    named = {"design": own, "alternative": name}
+    with refused(DataError, "'choice1'", "'B' and 'A'", "coding"):
+        made(answers, EXPERIMENTS, **named)
+    found, _ = made(answers, EXPERIMENTS, **named, coding={1: "A", 2: "B"})
+    assert found.chosen.tolist() == [1, 1, 1, 0]
+    for labels in ("ABAB", "xyyx"):
+        rows = zip("1122", labels, (99, 199, 149, 99), strict=True)
+        lines = [f"{task},{label},{price}" for task, label, price in rows]
+        own.write_text("\n".join([f"task,{name},price", *lines]))
+        found, _ = made(answers, EXPERIMENTS, **named)
+        assert found.chosen.tolist() == [0, 1, 0, 0]
+
+
 @pytest.mark.parametrize("name", ["nr", "brand"])
 def test_numbers_in_another_order_may_be_levels(tmp_path, name):
     """Several such columns are attributes, and one that counts up numbers the rows."""

@@ -257,7 +257,7 @@ def _find_alternatives(
         return next(iter(counting_columns), None)
     raise DataError(
         f"Column {other_columns[0]!r} of the design numbers the rows of each task, but not in their"
-        " order. If the answers are these numbers, set ",
+        " order. If the answers are these numbers or letters, set ",
         Setting(ALTERNATIVE.name, other_columns[0]),
         "; if it is an attribute, add a column 'alternative' with 1, 2, ... in each task of the"
         " design.",
@@ -826,7 +826,11 @@ def _find_choice(
             (k for k, label in enumerate(alternative_labels) if _is_no_choice(label)),
             len(rows_of_task),
         )
-    if (position := parse_position(chosen_text, len(rows_of_task))) >= 0:
+    position = parse_position(chosen_text, len(rows_of_task))
+    ordered_labels = sorted(alternative_labels)
+    # of letters in another order, a number may mean the letter or the row
+    are_letters = "".join(ordered_labels) in {symbols[: len(rows_of_task)] for symbols in _NUMBERS}
+    if position >= 0 and (alternative_labels == ordered_labels or not are_letters):
         return rows_of_task, position
     raise DataError(
         f"Column {answers.column_by_task[task]!r} contains {chosen_text!r} {location_text}, but the"
