@@ -255,6 +255,15 @@ def test_a_column_of_a_design_numbers_its_alternatives_in_any_order(tmp_path, na
     assert found.attributes == ("brand", "price") and f"alternatives in {name!r}" in sentence
 
 
+@pytest.mark.parametrize("name", ["candidate_party", "立場"])
+def test_traits_of_candidates_are_attributes(tmp_path, name):
+    """Also if each task has each of them, and the respondents have them, too."""
+    text = SHUFFLED.format(name, "left", "right").replace("brand", "size")
+    answers = "id,party,choice1,choice2\n1,left,1,2\n2,right,2,2\n"
+    found, _ = made(answers, EXPERIMENTS, design=file_of(tmp_path, text, "design.csv"))
+    assert found.attributes == (name, "size", "price")
+
+
 @pytest.mark.parametrize("name", ["option", "alternative"])
 def test_numbers_may_mean_letters_or_rows(tmp_path, name):
     """Where the letters are in the order of the rows, both mean the same."""
@@ -273,7 +282,7 @@ def test_numbers_may_mean_letters_or_rows(tmp_path, name):
         assert found.chosen.tolist() == [0, 1, 0, 0]
 
 
-@pytest.mark.parametrize("name", ["nr", "brand"])
+@pytest.mark.parametrize("name", ["code", "brand"])
 def test_numbers_in_another_order_may_be_levels(tmp_path, name):
     """Several such columns are attributes, and one that counts up numbers the rows."""
     text = SHUFFLED.replace("brand", "size").format(name, 1, 2)

@@ -53,7 +53,8 @@ _LETTERS = (("b", "w"), ("m", "l"))  # best and worst: B1 and W1 in R's support.
 _MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")  # of a matrix of sets that R wrote
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
 _NUMBERS = ("123456789", "ABCDEFGHI", "abcdefghi")  # of alternatives
-_PLACE_NAMES = {*ALTERNATIVE.synonyms, *PLACE_WORDS} - {"brand", "mode"}  # which are attributes
+# of columns of alternatives; brands and modes are attributes
+_PLACE_NAMES = {*ALTERNATIVE.synonyms, *PLACE_WORDS, "id", "no", "nr", "number"} - {"brand", "mode"}
 
 
 class DesignColumns(NamedTuple):
@@ -170,7 +171,7 @@ def match_answers(
         "coding": None,
     }
     if codes.get(format_label(named_columns.get(NONE))) == NONE:
-        column_by_role[NONE] = next(filter(_is_no_choice, products["label"]), None)
+        column_by_role[NONE] = next(filter(_is_no_choice, products["label"]), named_columns[NONE])
     long_frame = pd.DataFrame(long_columns, long_index)
     return replace(table, frame=long_frame, note=join_notes(*notes)), column_by_role
 
@@ -247,8 +248,9 @@ def _find_alternatives(
         labels_of_tasks = [labels[rows].tolist() for rows in rows_of_tasks]
         if len({*labels}) > n_alternatives or any(map(has_repeats, labels_of_tasks)):
             continue
-        words = {simplify_name(name), *list_name_words(name)}
-        if words & _PLACE_NAMES and answer_labels.intersection(labels):
+        is_called_place = simplify_name(name) in _PLACE_NAMES
+        is_called_place |= _PLACE_NAMES.issuperset(list_name_words(name) or [name])
+        if is_called_place and answer_labels.intersection(labels):
             return name
         if {*labels} in [{*symbols[:n_alternatives]} for symbols in _NUMBERS]:
             columns_by_order[all(cells == sorted(cells) for cells in labels_of_tasks)].append(name)
