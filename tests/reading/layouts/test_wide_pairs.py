@@ -54,6 +54,19 @@ def test_columns_that_name_their_pair(spelled, words):
     assert th.PairedComparisons.from_wide(pd.read_csv(pd.io.common.StringIO(text))) == data
 
 
+@pytest.mark.parametrize("cell", ["{}", "Sample {}", "product_{}"])
+@pytest.mark.parametrize("spelled", ["{} vs {}", "{}_{}", "{}:{}"])
+@pytest.mark.parametrize("options", ["ABC", "BAC"])
+def test_columns_of_pairs_of_letters_are_no_sides_of_trials(options, spelled, cell):
+    letters = dict(zip(["tea", "milk", "water"], options, strict=True))
+    names = [spelled.format(*map(letters.get, pair)) for pair in PAIRS]
+    words = ["no preference" if cell == "{}" else "tie"]
+    text = written(names, lambda k, x: words[0] if x == TIE else cell.format(letters[PAIRS[k][x]]))
+    data, sentence = recognise(table(text)).build()
+    assert data.labels == tuple(options) and data.counts.tolist() == COUNTS and data.n_ties == 2
+    assert "3 pair columns" in sentence
+
+
 def test_columns_with_the_numbers_of_their_options():
     data, _ = recognise(table(written(["V12", "V13", "V23"], (1, -1, 0)))).build()
     assert data.labels == ("1", "2", "3") and data.counts.tolist() == COUNTS

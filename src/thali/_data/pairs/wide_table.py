@@ -23,7 +23,7 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError, DataWarning
 
-from ..column_readers import describe_columns, note_omission, read_counts
+from ..column_readers import describe_columns, match_places, note_omission, read_counts
 from ..column_roles import (
     COUNT,
     RESPONDENT,
@@ -265,16 +265,26 @@ def _is_complete(pair_by_column: Mapping[str, Pair]) -> bool:
     return len(option_labels) > 2 and present_pairs == sorted(combinations(option_labels, 2))
 
 
+def are_all_pairs(columns: list[str]) -> bool:
+    """Return whether columns are named for every pair of three or more options."""
+    return _is_complete(match_pair_names(columns))
+
+
 def _can_be_answers(texts: set[str], pair: Pair) -> bool:
     """Return whether all cells of a column can be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
-    answer_labels = {
-        text for text in texts if simplify_name(text) not in _NO_LABELS or text in pair
-    }
-    return any(texts <= codes for codes in _TYPICAL) or any(
+    answer_labels = _select_labels(texts, pair)
+    if any(texts <= codes for codes in _TYPICAL) or match_places(answer_labels, pair):
+        return True
+    return any(
         answer_labels <= words
         for words in ({*pair}, {">", "<"}, {"first", "second"}, {"left", "right"})
     )
+
+
+def _select_labels(texts: Iterable[str], labels: Collection[str]) -> set[str]:
+    """Return the texts that are no words for a tie or for no answer, unless they are labels."""
+    return {text for text in texts if simplify_name(text) not in _NO_LABELS or text in labels}
 
 
 _SIGNS = {
@@ -406,6 +416,9 @@ def _decode_outcomes(
         zip(pair_by_column.items(), factorized_columns, texts_by_column, strict=True)
     ):
         outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
+        answers = _select_labels({*column_texts} - no_answer_texts, pair)
+        label_by_text = match_places(answers, pair)  # such as Sample A
+        outcome_by_label |= {text: outcome_by_label[name] for text, name in label_by_text.items()}
         outcome_by_text = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
         if shared_code is None or (coding is not None and not any(map(is_number, pair))):
             outcome_by_text |= outcome_by_label
@@ -447,9 +460,7 @@ def _recognise_code(
         code, description = _recognise_code(texts_found - {*given_code}, pair_by_column, None)
         return given_code | (code or {}), f"{description}, or coded values"
     labels = {label for pair in pair_by_column.values() for label in pair}
-    answer_texts = {
-        text for text in texts_found if simplify_name(text) not in _NO_LABELS or text in labels
-    }
+    answer_texts = _select_labels(texts_found, labels)
     if answer_texts and answer_texts <= labels and not answer_texts <= {"1", "2"}:
         return None, "the chosen label"
     if answer_texts <= set(_SIGNS):

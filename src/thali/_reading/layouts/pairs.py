@@ -52,6 +52,7 @@ from thali._data.pairs.trial_rows import (
     refuse_unlike_scores,
 )
 from thali._data.pairs.wide_table import (
+    are_all_pairs,
     find_numbered_answers,
     find_wide_columns,
     match_pair_names,
@@ -529,6 +530,8 @@ def _match_sides(
     option_columns = side_columns.first, side_columns.second
     if not is_named and all(has_marks(get_column(table.frame, name)) for name in option_columns):
         return None  # marks of a first and a second choice
+    if not is_named and are_all_pairs([*option_columns, *side_columns.verdict]):
+        return None  # A vs C, B vs C and A vs B
     refuse_unlike_scores(table.frame, side_columns)
     verb = "won"
     if side_columns.rejects:
