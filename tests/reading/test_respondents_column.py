@@ -178,8 +178,8 @@ def test_who_had_tasks_numbered_anew_answered_them(name, sides):
     data = th.read(table.assign(choice=table["choice"].map({1: sides[0], 2: sides[1]})))
     assert (data.n_respondents, data.n_tasks) == (12, 60)
     assert data.attributes == ("price", "brand")
-    other = th.read(table.drop(columns="task")).read_as
-    assert f"perhaps {name!r}" in other and "`respondent`" in other
+    with pytest.raises(DataError, match=f"`respondent={name!r}`"):
+        th.read(table.drop(columns="task"))
 
 
 @pytest.mark.parametrize("make", [long_tasks, wide_tasks])
@@ -293,6 +293,36 @@ def test_respondents_and_their_numbered_tasks_need_no_known_names(names):
         wide.assign(price_2=2, size_2=wide["price_1"] % 2 + 1, choice=wide["choice"] + 1)
     )
     assert len(data.respondents) == 4 and data.n_tasks == 15 and data.people is None
+
+
+def wide_tasks_without_numbers(name):
+    """Six respondents with five tasks each, who differ in age."""
+    frame = pd.DataFrame({name: [101 + k // 5 for k in range(30)]})
+    frame = frame.assign(age=20 + frame[name] % 3, price_left=[(1, 2, 3)[k % 3] for k in range(30)])
+    frame = frame.assign(price_right=2, size_left=[(1, 2)[k % 2] for k in range(30)], size_right=1)
+    return frame.assign(choice=[("left", "right")[k * k % 3 % 2] for k in range(30)])
+
+
+@pytest.mark.parametrize(
+    "name",
+    "subID sub_id sub subj_idx sub_num prolific_id ppid MTurkID participant_idx sbj".split(),
+)
+def test_names_of_respondents_in_experiments_of_psychology(name):
+    frame = wide_tasks_without_numbers(name)
+    data = th.read(frame)
+    assert data.n_respondents == 6 and list(data.people) == ["age"] and data.n_tasks == 30
+    trials = frame.iloc[:, :1].assign(left=list("abc") * 10, right=list("bca") * 10)
+    assert len(th.read(trials.assign(choice=frame["choice"])).respondents) == 6
+
+
+@pytest.mark.parametrize("name", ["code", "S"])
+def test_whether_numbers_beside_wide_tasks_are_the_respondents_is_asked(name):
+    frame = wide_tasks_without_numbers(name)
+    with refused(DataError, f"`respondent='{name}'`", f"`without=['{name}']`"):
+        th.read(frame)
+    assert th.read(frame, respondent=name).n_respondents == 6
+    assert th.read(frame, without=[name]).n_respondents == 30
+    assert th.read(frame.assign(**{name: range(30)})).n_respondents == 30
 
 
 @pytest.mark.parametrize("yes_no", [(1, 0), ("yes", "no"), (True, False)])

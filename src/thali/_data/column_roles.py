@@ -234,6 +234,7 @@ NUMBER = "a number"
 ANSWER = "a label, a side or a word"
 
 # Respondents: people, and programs that judge.
+_SUBJECTS = "sub subid subidx subno subnr subnum ppid"
 RESPONDENT = Role(
     "respondent",
     "the respondent",
@@ -242,14 +243,14 @@ RESPONDENT = Role(
     " evaluator voter user tester farmer worker prolificpid responseid runid student panelist"
     " panellist consumer pupil child marker examiner teacher coder grader reviewer scorer labeler"
     " labeller juror listener viewer observer interviewee informant customer household sysrespnum"
-    " participantprivateid participantpublicid",
+    " participantprivateid participantpublicid sbj prolific mturk",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person"
     " richter gutachter bewerter",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague="id sub uniqueid deelnemer proefpersoon partecipante respondente 被试 受访者",
-    endings="id hash name model no nr num number code uuid",
+    vague=f"id {_SUBJECTS} uniqueid deelnemer proefpersoon partecipante respondente 被试 受访者",
+    endings="id hash name model no nr num number code uuid idx",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.
 RESPONDENT_OF_TASKS = Role(
@@ -261,7 +262,7 @@ RESPONDENT_OF_TASKS = Role(
     RESPONDENT.german,
     RESPONDENT.french,
     RESPONDENT.spanish.removesuffix(" nombre"),
-    vague="rid deelnemer partecipante respondente 被试 受访者"
+    vague=f"rid {_SUBJECTS} deelnemer partecipante respondente 被试 受访者"
     " panelid individual individualid indiv household hh hhkey user userid userindex"
     " consumer consumerid customer customerid customid custid"
     " decider deciderid decisionmaker caseid unitid",

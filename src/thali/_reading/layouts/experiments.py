@@ -16,6 +16,7 @@ from thali._data.choice_marks import (
     is_result,
     list_marks,
     list_respondents_of_tasks,
+    may_be_groups,
     measures_answers,
     mentions_first_choice,
     number_sets,
@@ -478,6 +479,8 @@ def match_wide(
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
         if wide_columns.respondent is None and name is not None:
+            if wide_columns.task is None and not may_be_groups(table.frame, name):
+                raise _build_respondent_error(name)
             _note_respondent([name])
         return data, f"{read_columns}: {_describe_experiment(data)}"
 
@@ -489,6 +492,19 @@ def match_wide(
         convert,
         sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
+    )
+
+
+def _build_respondent_error(name: str) -> DataError:
+    """Return the question whether a column of repeated labels contains the respondents."""
+    return DataError(
+        "No column was recognised as the respondents, so each row would be another respondent, but"
+        f" {name!r} repeats its labels, as respondents with several tasks do. If {name!r} contains"
+        " the respondents, set ",
+        Setting("respondent", name),
+        "; if not, drop it with ",
+        Setting("without", [name]),
+        ".",
     )
 
 
