@@ -258,6 +258,34 @@ def tasks_of_patients(numbers_of_tasks):
     return frame.assign(price=price, size=size, choice=choice)
 
 
+@pytest.mark.parametrize("chosen", ["Saved", "chosen"])
+@pytest.mark.parametrize("names", [("ResponseID", "UserID"), ("id", "worker"), ("pid", "voter")])
+def test_whether_each_task_has_another_respondent_is_asked(names, chosen):
+    """Eight users, or sixteen respondents with one task each."""
+    task, user = names
+    frame = tasks_of_patients([2] * 8).drop(columns=["age", "alt"])
+    frame = frame.rename(columns={"obs": task, "who": user, "choice": chosen})
+    with refused(DataError, repr(user), repr(task), "`respondent`"):
+        th.read(frame, chosen=chosen)
+    if chosen == "chosen":
+        with pytest.raises(DataError, match=repr(user)):
+            th.read(frame)
+        assert th.read(frame, respondent=user).n_respondents == 8
+    for column, number in ((user, 8), (task, 16)):
+        data = th.read(frame, respondent=column, chosen=chosen)
+        assert data.n_respondents == number and data.n_tasks == 16
+    assert th.read(frame, chosen=chosen, without=[user]).n_respondents == 16
+
+
+def test_the_default_is_not_the_chosen_alternative():
+    frame = tasks_of_patients([2] * 8).rename(columns={"choice": "Saved", "obs": "ResponseID"})
+    frame["DefaultChoice"] = [1, 0, 0, 1] * 8
+    with pytest.raises(DataError):
+        th.read(frame, respondent="who")
+    data = th.read(frame, respondent="who", chosen="Saved")
+    assert "DefaultChoice" in data.attributes and data.n_tasks == 16
+
+
 @pytest.mark.parametrize("name", ["patient", "Client no.", "hh", "ident", "caseno"])
 @pytest.mark.parametrize("task", ["obs", "choice set", "chid"])
 def test_tasks_numbered_through_the_file_have_the_respondents_beside_them(name, task):

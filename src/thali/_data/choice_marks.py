@@ -603,7 +603,8 @@ def list_marks(frame: "pd.DataFrame") -> list[str]:
     return []
 
 
-_LATER_CHOICES = {"second", "third", "last", "nd", "rd"}  # words of names of second choices
+# words in the names of second choices, and of what is chosen without an answer
+_LATER_CHOICES = {"second", "third", "last", "nd", "rd", "default"}
 _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_CELLS = 20

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._labels import format_label
+from thali.errors import Argument, Message
 
 from .column_readers import get_column, is_row_number, list_texts
 from .column_roles import (
@@ -271,6 +272,16 @@ def find_divided_columns(frame: "pd.DataFrame", column: str, names: Iterable[str
         for name, finer_codes in codes_by_name.items()
         if is_constant_within(codes, finer_codes) and not is_constant_within(finer_codes, codes)
     ]
+
+
+def question_respondent(trait: str, respondent: str) -> Message:
+    """Return the question which of two columns contains the respondents."""
+    return Message(
+        f"Column {trait!r} may contain the respondents, or a trait of the respondents in"
+        f" {respondent!r}; give the name of the column of respondents with ",
+        Argument("respondent"),
+        ".",
+    )
 
 
 def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:

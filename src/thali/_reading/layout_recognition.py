@@ -26,6 +26,7 @@ from thali._data.column_guesses import (
     ColumnsRead,
     find_divided_columns,
     list_respondent_candidates,
+    question_respondent,
 )
 from thali._data.column_readers import check_columns, classify_yes_no, get_column, is_row_number
 from thali._data.column_roles import (
@@ -465,12 +466,7 @@ def _match_finer_respondents(
         if not is_trait or (not is_yes_no and (reading.kind != CHOICES or roles.outcome)):
             return reading  # it numbers the rows
     if not is_clear or name not in names:
-        raise DataError(
-            f"Column {roles.who!r} may contain the respondents, or a trait of the respondents in"
-            f" {name!r}; give the name of the column of respondents with ",
-            Argument(RESPONDENT.name),
-            ".",
-        )
+        raise DataError(question_respondent(roles.who, name))
     shapes = [shape for shape in SHAPES if shape.name == reading.shape]
     (reading,) = _match_shapes(shapes, table, arguments | {RESPONDENT.name: name})
     return reading

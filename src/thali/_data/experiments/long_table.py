@@ -40,7 +40,7 @@ from ..choice_marks import (
     read_set_marks,
     repeats_marks,
 )
-from ..column_guesses import encode_cells
+from ..column_guesses import encode_cells, find_divided_columns, question_respondent
 from ..column_readers import (
     add_note,
     check_columns,
@@ -896,6 +896,8 @@ def find_task_columns(
         respondent, task = find_keys(frame, respondent, task, chosen, alternative)
     if respondent is None or task is None or chosen is None:
         raise _missing_roles_error(names, respondent, task, chosen)
+    if respondent == task and given_columns[0] is None:
+        _refuse_coarser_respondents(frame, respondent)
     if alternative is None:
         alternative = find_alternative_column(frame, [respondent, task], chosen)
     used_columns = [name for name in (respondent, task, alternative, chosen) if name is not None]
@@ -908,6 +910,14 @@ def find_task_columns(
                 " chosen); choose different columns."
             )
     return respondent, task, alternative, chosen
+
+
+def _refuse_coarser_respondents(frame: "pd.DataFrame", task: str) -> None:
+    """Raise SeveralColumnsError if another column called respondents has several tasks each."""
+    n_tasks = frame[task].nunique()
+    for name in RESPONDENT_OF_TASKS.find_possible_columns(map_plain_names(frame.columns), (task,)):
+        if 2 * frame[name].nunique() <= n_tasks and find_divided_columns(frame, name, [task]):
+            raise SeveralColumnsError(question_respondent(name, task))
 
 
 def _varies_within_tasks(
