@@ -1139,3 +1139,22 @@ def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
     answers = frame.melt(["item1", "item2"], var_name="respondent", value_name="choice")
     assert th.read(answers).n_comparisons == 9
     assert isinstance(th.read(frame.replace(2, 5)), th.Similarities)
+
+
+@pytest.mark.parametrize(
+    ("names", "answer"),
+    [
+        (("coder1", "coder2"), "final"),
+        (("annotator_1", "annotator_2"), "gold"),
+        (("item1", "item2"), "choice"),
+    ],
+)
+def test_labels_of_two_coders_are_no_comparisons(names, answer):
+    rows = ["jjj", "ppp", "fff", "jpj", "sss", "fpp", "fff", "sjj"]
+    frame = pd.DataFrame(map(list, rows), columns=[*names, answer]).assign(text=range(8))
+    facts = ("equal in 62 %", f"`first={names[0]!r}`", f"`second={names[1]!r}`")
+    with refused(DataError, *facts):
+        th.read(frame)
+    data = th.read(frame, first=names[0], second=names[1])
+    assert data.n_comparisons == 3 and "5 rows of an option with itself" in data.read_as
+    assert th.read(frame.drop(index=[0, 1, 2, 4])).n_comparisons == 3

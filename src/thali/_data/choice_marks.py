@@ -422,8 +422,13 @@ def is_free_text(column: "pd.Series") -> bool:
 
 def are_often_equal(frame: "pd.DataFrame", columns: Sequence[str]) -> bool:
     """Return whether two columns have equal cells in many rows, unlike the options of pairs."""
+    return compute_share_equal(frame, columns) > _MAX_EQUAL
+
+
+def compute_share_equal(frame: "pd.DataFrame", columns: Sequence[str]) -> float:
+    """Return the share of rows, among the first ones, with equal cells in two columns."""
     first, second = (get_column(frame, name).iloc[:_FIRST_ROWS].astype(object) for name in columns)
-    return float((first == second).mean()) > _MAX_EQUAL
+    return float((first == second).mean())
 
 
 def find_label_column(

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.choice_marks import are_often_equal, has_marks, is_free_text
+from thali._data.choice_marks import (
+    are_often_equal,
+    compute_share_equal,
+    has_marks,
+    is_free_text,
+)
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, can_be_measure
 from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
@@ -533,6 +538,8 @@ def _match_sides(
     if not is_named and are_all_pairs([*option_columns, *side_columns.verdict]):
         return None  # A vs C, B vs C and A vs B
     refuse_unlike_scores(table.frame, side_columns)
+    if not is_named:
+        _refuse_equal_labels(table.frame, option_columns)
     verb = "won"
     if side_columns.rejects:
         verb = "lost"
@@ -578,6 +585,26 @@ def _match_sides(
         extra_columns=tuple(extra_columns),
         doubt=question,
     )
+
+
+def _refuse_equal_labels(frame: pd.DataFrame, columns: tuple[str, str]) -> None:
+    """Raise DataError if two columns are equal in many rows, as the labels of two coders are."""
+    share = compute_share_equal(frame, columns)
+    if not _MAX_EQUAL < share < 1:
+        return
+    first, second = columns
+    raise DataError(
+        f"Columns {first!r} and {second!r} are equal in {100 * share:.0f} % of the rows, as the"
+        " labels of two coders or the levels of two profiles are, unlike the options of"
+        " comparisons. If each row compares two options, set ",
+        Setting("first", first),
+        " and ",
+        Setting("second", second),
+        "; rows of an option with itself are then dropped.",
+    )
+
+
+_MAX_EQUAL = 0.5  # of rows; options that also meet themselves are equal in fewer
 
 
 TRIALS = SideLayout(
