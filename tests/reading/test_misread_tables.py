@@ -416,13 +416,37 @@ def test_the_least_is_not_forgotten(words):
 def test_kilograms_are_no_counts():
     header = "participant,weight,option1,option2,choice\n"
     rows = [f"{k // 4},{60.5 + k // 4},tea,rum,{'tea' if k % 3 else 'rum'}" for k in range(12)]
-    with refused(DataError, "'weight'", "60.5 to 62.5", "body weights", "count", "without"):
+    with refused(DataError, "'weight'", "60.5 to 62.5", "body weights or", "count", "without"):
         th.read(table := read_table(Source("x.csv", (header + "\n".join(rows)).encode())))
     assert th.read(table, without="weight").n_comparisons == 12
     assert th.read(table, count="weight").counts.sum() == 738.0
     # weights around one, and tables of totals
     assert th.read(table.assign(weight=table["weight"] % 2)).counts.sum() == 10.0
     assert th.read(table.drop(columns="participant")).counts.sum() == 738.0
+
+
+@pytest.mark.parametrize("name", ["frequency", "times", "n", "weight"])
+@pytest.mark.parametrize("is_list", [False, True])
+def test_a_property_of_what_was_compared_is_no_count(name, is_list):
+    """A respondent has equal rows but for the number, the frequency of a tone or a weight."""
+    pairs = [("tea", "rum"), ("rum", "ale"), ("tea", "ale")]
+    rows = [(who, *pair, pair[0], n) for who in "xy" for pair in pairs for n in (220, 440)]
+    frame = pd.DataFrame(rows, columns=["subject", "left", "right", "choice", name])
+    frame["rt"] = [512, 611] * 6
+    if is_list:
+        names = {"left": "winner", "right": "loser"}
+        frame = frame.rename(columns=names).drop(columns="choice")
+    with pytest.raises(DataError, match=f"{name!r}.*`count`.*without=.'{name}'"):
+        th.read(frame)
+    assert th.read(frame, without=name).n_comparisons == 12
+    assert th.read(frame, count=name).n_comparisons == 3960
+    if name == "weight":
+        return
+    # numbers of answers in each session
+    sessions = frame.assign(session=[1, 2] * 6)
+    assert th.read(sessions).n_comparisons == 3960
+    assert th.read(frame.drop(columns="subject")).n_comparisons == 3960
+    assert th.read(frame.replace({name: {220: 1}})).n_comparisons == 6 * 441
 
 
 def test_options_that_occur_once_are_refused():

@@ -17,6 +17,7 @@ from thali._data.choice_marks import (
     find_repeated_numbering,
     has_marks,
     is_called_rating,
+    is_response_time,
     join_marks,
     list_differing_traits,
     may_be_groups,
@@ -482,10 +483,10 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
         if simplify_name(name) not in WEIGHTS:
             continue
         cells = get_column(table.frame, name)
-        if has_numbers(cells) and cells.between(*_BODY_WEIGHTS).all():
+        if has_numbers(cells) and cells.ge(_MIN_MASS).to_numpy().all():
             raise DataError(
                 f"Column {name!r} contains {cells.min():g} to {cells.max():g}, which may be body"
-                " weights. If they count answers, name the column with ",
+                " weights or other masses. If they count answers, name the column with ",
                 Argument(COUNT.name),
                 "; otherwise drop it with ",
                 Setting("without", [name]),
@@ -548,10 +549,19 @@ def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:
         keys.append(options.assign(who=frame[roles.who]))
     else:
         keys.append(frame[[roles.who]])
-    return any(not key.duplicated().any() for key in keys)
+    # answers are counted for each condition, such as a session, and some are single
+    conditions = [
+        name
+        for name in column_names(frame)
+        if 2 * frame[name].nunique() <= len(frame) and not is_response_time(name)
+    ]
+    names = roles.all.union(conditions).difference(roles.counts)
+    has_single = frame[[*roles.counts]].isin((0, 1)).to_numpy().any()
+    repeats_rows = not has_single and frame[[*names]].duplicated().any()
+    return repeats_rows or any(not key.duplicated().any() for key in keys)
 
 
-_BODY_WEIGHTS = (30, 250)  # in kilograms or pounds
+_MIN_MASS = 30  # of bodies in kilograms or pounds, of objects in grams
 
 
 def _refuse_single_options(table: RawTable, option_columns: tuple[str, ...]) -> None:
