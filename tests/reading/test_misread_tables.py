@@ -1182,3 +1182,17 @@ def test_labels_of_two_coders_are_no_comparisons(names, answer):
     data = th.read(frame, first=names[0], second=names[1])
     assert data.n_comparisons == 3 and "5 rows of an option with itself" in data.read_as
     assert th.read(frame.drop(index=[0, 1, 2, 4])).n_comparisons == 3
+
+
+@pytest.mark.parametrize("name", ["reference", "Standard"])
+@pytest.mark.parametrize("answer", ["response", "loser"])
+def test_what_matches_a_reference_is_no_preference(name, answer):
+    rows = [("old", "old", "new", "left"), ("new", "old", "new", "right"), ("old", "new", "old")]
+    frame = pd.DataFrame(rows, columns=[name, "left", "right", "response"]).fillna("right")
+    if answer == "loser":
+        frame = frame.rename(columns={"left": "winner", "right": "loser"}).drop(columns="response")
+    with refused(DataError, repr(name), "duo-trio", f"`without=[{name!r}]`"):
+        th.read(frame)
+    assert th.read(frame, without=name).n_comparisons == 3
+    assert th.read(frame.assign(**{name: "old"})).n_comparisons == 3  # the usual product
+    assert th.read(frame.rename(columns={name: "correct"})).n_comparisons == 3

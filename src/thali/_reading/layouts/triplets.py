@@ -128,7 +128,7 @@ def find_anchor(
     """Return an unused column of options that are never the two compared ones; else None.
 
     Columns whose names mean an anchor come first; only these may contain numbers or objects that
-    were not compared.
+    were not compared. Raise DataError for an anchor that is one of the two, as in a duo-trio test.
     """
     frame = table.frame.iloc[:_CHECKED_ROWS]
     first, second = (frame[name].map(format_label) for name in option_columns)
@@ -137,13 +137,29 @@ def find_anchor(
         if name in used_columns or not (frame[name].dtype.kind in "OSU" or has_anchor_name(name)):
             continue
         labels = frame[name].map(format_label)
-        if (
-            labels.nunique() > 1
-            and labels.isin(options).mean() >= 1.0 - 0.5 * has_anchor_name(name)
-            and not ((labels == first) | (labels == second)).any()
-        ):
+        if labels.nunique() < 2:
+            continue
+        is_option = (labels == first) | (labels == second)
+        is_match = is_option.all() and has_anchor_name(name)
+        if is_match and "target" not in list_name_words(name):  # the correct one
+            raise _build_match_error(name, option_columns)
+        share = labels.isin(options).mean()
+        if share >= 1.0 - 0.5 * has_anchor_name(name) and not is_option.any():
             return name
     return None
+
+
+def _build_match_error(anchor: str, option_columns: tuple[str, ...]) -> DataError:
+    """Return the error that which of two options matches a third one is no preference."""
+    first, second = option_columns
+    return DataError(
+        f"In every row, column {anchor!r} contains the option in {first!r} or in {second!r}. If"
+        f" respondents chose the option that matches the one in {anchor!r}, as in a duo-trio test,"
+        " their answers are right or wrong and no comparisons. If they chose the one that they"
+        " prefer, drop the column with ",
+        Setting("without", [anchor]),
+        ".",
+    )
 
 
 def has_anchor_name(column: str | None) -> bool:
