@@ -243,6 +243,32 @@ def test_options_ranked_twice_may_be_ranked_by_two_people():
     assert len(th.read(table, respondent="RID").respondents) == 12
 
 
+@pytest.mark.parametrize(
+    ("layout", "trait"), [("trials", "age"), ("triplets", "Sex"), ("list", "age")]
+)
+def test_the_same_numbers_in_two_studies_may_be_other_people(layout, trait):
+    answers = {"left": list("trg"), "right": list("rgt"), "choice": list("trt")}
+    if layout == "triplets":
+        answers = {"object1": list("aba"), "object2": list("bcc"), "object3": list("cdd")}
+        answers["odd"] = list("acd")
+    elif layout == "list":
+        answers = {"winner": list("abc"), "loser": list("bca")}
+    parts = [
+        pd.DataFrame({"study": study, "subject": who, trait: 20 + 10 * study + who} | answers)
+        for study in (1, 2)
+        for who in (1, 2, 3)
+    ]
+    frame = pd.concat(parts, ignore_index=True)
+    with refused(DataError, "'subject'", repr(trait), "`respondent='subject'`"):
+        th.read(frame)
+    assert len(th.read(frame, respondent="subject").respondents) == 3
+    frame["who"] = frame["study"].astype(str) + "." + frame["subject"].astype(str)
+    assert len(th.read(frame, respondent="who").respondents) == 6
+    # the rows of a respondent are together, or nobody changes
+    assert len(th.read(frame.sort_values("subject", ignore_index=True)).respondents) == 3
+    assert len(th.read(frame.assign(**{trait: frame["subject"]})).respondents) == 3
+
+
 # Respondents of numbered tasks ---------------------------------------------------------------------
 
 

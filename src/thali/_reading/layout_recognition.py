@@ -21,6 +21,7 @@ from thali._data.choice_marks import (
     join_marks,
     list_differing_traits,
     may_be_groups,
+    number_sets,
 )
 from thali._data.choices.best_worst_tables import find_column_series
 from thali._data.column_guesses import (
@@ -56,6 +57,7 @@ from thali._data.kinds import (
     TRIPLETS,
     find_data_spec,
 )
+from thali._data.respondent_table import has_adjacent_rows
 from thali._input_files import Source
 from thali._labels import format_label, has_repeats, is_number, shorten, suggest
 from thali.errors import (
@@ -441,7 +443,10 @@ def _match_finer_respondents(
 ) -> Reading:
     """Return the reading with the respondents of whom the column read for them is a trait."""
     roles = reading.roles
-    if roles is None or roles.who is None or simplify_name(roles.who) in _PEOPLE:
+    if roles is None or roles.who is None:
+        return reading
+    _refuse_repeated_numbers(table.frame, roles.who)
+    if simplify_name(roles.who) in _PEOPLE:
         return reading
     trait = get_column(table.frame, roles.who)
     used_columns = roles.all
@@ -475,6 +480,27 @@ def _match_finer_respondents(
 
 _PEOPLE = {RESPONDENT.name, "participant", "subject"}
 _MIN_PEOPLE = 5  # from which on labels are not those of a trait
+
+
+def _refuse_repeated_numbers(frame: pd.DataFrame, respondent: str) -> None:
+    """Raise DataError if a number has separate rows with another age or sex, as in two studies."""
+    for name in column_names(frame):
+        keys = [respondent], [respondent, name]
+        if simplify_name(name) in _TRAITS and [
+            has_adjacent_rows(number_sets(frame, key)) for key in keys
+        ] == [False, True]:
+            raise DataError(
+                f"Column {respondent!r} may contain numbers of different respondents, such as those"
+                f" of two studies, because the same number has different cells in {name!r}. If so,"
+                " write a column with another label for each respondent and give its name with ",
+                Argument(RESPONDENT.name),
+                "; if these are the same people, set ",
+                Setting(RESPONDENT.name, respondent),
+                ".",
+            )
+
+
+_TRAITS = set("age birthyear sex gender hand handedness nationality alter sexe edad sexo".split())
 
 
 def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> None:
