@@ -117,6 +117,15 @@ def test_comparisons_of_an_option_with_itself_are_left_out_and_counted(tmp_path,
     said(sentence, "2 comparisons of an option with itself")
 
 
+def test_rows_of_instructions_are_left_out_and_counted(tmp_path):
+    frame = battles()
+    rows = [410, 411]
+    frame.loc[rows, ["model_a", "model_b", "winner"]] = [None, None, "ok"]
+    data, sentence = read_counts(written(frame, tmp_path, "csv"))
+    same(data, read_counts(written(frame.drop(index=rows), tmp_path, "csv"))[0])
+    assert "2 comparisons without options dropped" in sentence
+
+
 def test_counts_that_are_none_are_refused_though_their_multiples_are_some(tmp_path):
     frame = battles(40)
     frame["count"] = 0.5

@@ -1,6 +1,8 @@
 """The shapes of trials and of results: which columns they take, what their cells mean, and what
 they refuse."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -292,3 +294,17 @@ def test_codes_of_levels_are_options_or_one_attribute(marks):
     assert th.read(frame, kind="experiment", attributes=["state"]).attributes == ("state",)
     amounts = frame.assign(**{name: rng.integers(11111, 55556, 90) for name in names})
     assert th.read(amounts).attributes == ("state",)
+
+
+@pytest.mark.parametrize("answer", ["left", "label"])
+def test_an_answer_without_options_is_no_trial(answer):
+    rows = ["p1,ok,,", "p1,left,a,b", "p1,right,b,c", "p2,ok,,", "p2,right,a,b", "p2,,,"]
+    text = "\n".join(["participant,response,image_left,image_right", *rows, ""])
+    if answer == "label":
+        text = text.replace("left,a,b", "a,a,b").replace("right,b,c", "c,b,c")
+        text = text.replace("right,a,b", "b,a,b")
+    data, sentence = recognise(table(text)).build()
+    assert data.n_comparisons == 3 and data.respondents == ("p1", "p2")
+    said(sentence, "2 rows without options dropped", "1 row without an answer dropped")
+    with refused(DataError, "A label is missing", "'image_left'"):
+        recognise(table(re.sub("p2,(.+),a,b", r"p2,\1,,b", text))).build()

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import format_label, is_number, list_names, shorten, simplify_number, suggest
+from thali._labels import (
+    format_label,
+    format_plural,
+    is_number,
+    list_names,
+    shorten,
+    simplify_number,
+    suggest,
+)
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..choice_marks import are_often_equal, mentions_choice
@@ -960,6 +968,12 @@ def read_trial_outcomes(
     date: str | None,
 ) -> TrialOutcomes:
     """Decode the comparison in each row; drop and count rows without an answer."""
+    is_empty = frame[[columns.first, columns.second]].isna().all(axis=1)
+    is_empty &= frame[columns.verdict[0]].notna()
+    if is_empty.any():  # the answer to instructions
+        n_omitted = simplify_number(count_comparisons(frame.loc[is_empty], columns.count))
+        add_note(f"{format_plural(n_omitted, name_rows(columns.count))} without options dropped")
+        frame = frame.loc[~is_empty]
     frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
     if len(columns.verdict) == 2:
         refuse_unlike_scores(frame, columns)
