@@ -77,6 +77,21 @@ SAME = {
         SIDES,
         *(f"A,B,{name}\na,b,{{0}}\nb,c,{{1}}\nc,a,{{0}}\n".format(*cells) for name, cells in FLAGS),
     ),
+    "whether the left was chosen of columns that end in L and R": (
+        SIDES,
+        *(
+            f"{names},{name}\na,b,{cells[0]}\nb,c,{cells[1]}\nc,a,{cells[0]}\n"
+            for names in ("foodL,foodR", "food_L,food_R", "stimL,stimR")
+            for name, cells in (("chose_left", "10"), ("choseRight", "01"), ("left_chosen", "10"))
+        ),
+    ),
+    "columns of a spreadsheet of Gorilla": (
+        SIDES,
+        *(
+            f"{names},Response\na,b,left\nb,c,right\nc,a,left\n"
+            for names in ("Spreadsheet: LeftImage,Spreadsheet: RightImage", "S:left item,S:right item")
+        ),
+    ),
     "results of games": (
         PAIRS,
         games("White,Black,Result", "1-0", "0-1", "1/2-1/2", "½-½"),

@@ -88,6 +88,10 @@ def _split_side_names(
         ):
             stem = plain_name[len(first_mark) :]
             yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
+        sheet, separator, name = plain_name.partition(":")  # Spreadsheet: LeftImage
+        if len(first_mark) > 1 and name.startswith(first_mark):
+            stem = name[len(first_mark) :]
+            yield stem, plain_name, sheet + separator + second_mark + stem, ""
 
 
 _NUMBERED = tuple(

@@ -327,6 +327,10 @@ def _map_flags(
 ) -> dict[str, float] | None:
     """Return the outcome of yes and no in a column such as left_chosen; None for others."""
     outcome_by_word = _map_name_words(option_columns)
+    first_words, second_words = _list_own_words(option_columns)
+    for first, second in (*SIDES, *MORE_SIDES):
+        if first[0] in first_words and second[0] in second_words:  # foodL, foodR and chose_left
+            outcome_by_word |= {first: FIRST, second: SECOND}
     name_words = list_name_words(chosen_column)
     sides = {outcome_by_word[word] for word in name_words if word in outcome_by_word}
     answer_texts = [text for text in texts if text]
