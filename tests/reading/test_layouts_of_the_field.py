@@ -61,6 +61,7 @@ def ranked(header, *rows):
 
 
 SIDES = "A,B,choice\na,b,A\nb,c,B\nc,a,A\n"
+BLIND = "1,437,812,812\n1,437,159,437\n2,159,812,159\n2,812,437,437\n3,437,812,437\n"
 FLAGS = [("prefer_A", "10"), ("prefers B", ("no", "yes")), ("chose_a", ("True", "False"))]
 FLAGS += [("A_wins", "10"), ("B.preferred", "01"), ("Pick A", ("yes", "no"))]
 WORDED = [("1st", 1, "first"), ("2nd", 2, "second"), ("3rd", 3, "third")]
@@ -84,6 +85,13 @@ SAME = {
             for names in ("foodL,foodR", "food_L,food_R", "stimL,stimR")
             for name, cells in (("chose_left", "10"), ("choseRight", "01"), ("left_chosen", "10"))
         ),
+    ),
+    "blind codes of products": (
+        f"judge,left,right,choice\n{BLIND}",
+        f"CJ;Produit_1;Produit_2;Produit_préféré\n{BLIND}".replace(",", ";"),
+        f"Richter,Muster 1,Muster 2,Bevorzugtes Muster\n{BLIND}",
+        f"juez,muestra_1,muestra_2,muestra preferida\n{BLIND}",
+        f"panelist,Product_1,Product_2,Product_preferred\n{BLIND}",
     ),
     "columns of a spreadsheet of Gorilla": (
         SIDES,

@@ -249,7 +249,7 @@ RESPONDENT = Role(
     " richter gutachter bewerter",
     "sujet répondant répondante enquêté élève juge personne individu participante",
     "participante sujeto encuestado encuestada alumno alumna juez persona individuo nombre",
-    vague=f"id {_SUBJECTS} uniqueid deelnemer proefpersoon partecipante respondente 被试 受访者",
+    vague=f"id {_SUBJECTS} uniqueid cj deelnemer proefpersoon partecipante respondente 被试 受访者",
     endings="id hash name model no nr num number code uuid idx",
 )
 # Respondents where each row describes an alternative; other names of respondents count last.
@@ -685,7 +685,8 @@ STEMS_OF_SIDES = tuple(
 STEMS = {name.format("") for name in STEMS_OF_SIDES}.union(
     (
         "model image img picture stim choice answer club name product sample sound label word"
-        " text field school brand url id teamid card concept statement face photo"
+        " text field school brand url id teamid card concept statement face photo produit produkt"
+        " producto echantillon muster muestra"
     ).split()
 )
 SHORT_GOALS = _split_name_pairs("fthg ftag, hg ag")  # of the home side and of the other

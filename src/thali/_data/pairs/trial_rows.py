@@ -739,7 +739,9 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
 
 # stems of options alone, not of attributes such as brand
-_OPTIONS = STEMS.difference("brand card concept label name product school text".split())
+_OPTIONS = STEMS.difference(
+    "brand card concept label name product produit produkt producto school text".split()
+)
 
 
 def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
