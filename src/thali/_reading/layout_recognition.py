@@ -579,12 +579,13 @@ def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:
     conditions = [
         name
         for name in column_names(frame)
-        if 2 * frame[name].nunique() <= len(frame) and not is_response_time(name)
+        if 2 * get_column(frame, name).nunique() <= len(frame) and not is_response_time(name)
     ]
     names = roles.all.union(conditions).difference(roles.counts)
     has_single = frame[[*roles.counts]].isin((0, 1)).to_numpy().any()
-    repeats_rows = not has_single and frame[[*names]].duplicated().any()
-    return repeats_rows or any(not key.duplicated().any() for key in keys)
+    if not has_single and frame[[*names]].duplicated().any():
+        return True
+    return any(not key.duplicated().any() for key in keys)
 
 
 _MIN_MASS = 30  # of bodies in kilograms or pounds, of objects in grams

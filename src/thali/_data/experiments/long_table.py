@@ -914,9 +914,10 @@ def find_task_columns(
 
 def _refuse_coarser_respondents(frame: "pd.DataFrame", task: str) -> None:
     """Raise SeveralColumnsError if another column called respondents has several tasks each."""
-    n_tasks = frame[task].nunique()
+    n_tasks = get_column(frame, task).nunique()
     for name in RESPONDENT_OF_TASKS.find_possible_columns(map_plain_names(frame.columns), (task,)):
-        if 2 * frame[name].nunique() <= n_tasks and find_divided_columns(frame, name, [task]):
+        is_coarser = 2 * get_column(frame, name).nunique() <= n_tasks
+        if is_coarser and find_divided_columns(frame, name, [task]):
             raise SeveralColumnsError(question_respondent(name, task))
 
 

@@ -974,7 +974,7 @@ def read_trial_outcomes(
     date: str | None,
 ) -> TrialOutcomes:
     """Decode the comparison in each row; drop and count rows without an answer."""
-    is_empty = frame[[columns.first, columns.second]].isna().all(axis=1)
+    is_empty: Any = frame[[columns.first, columns.second]].isna().all(axis=1)
     is_empty &= frame[columns.verdict[0]].notna()
     if is_empty.any():  # the answer to instructions
         n_omitted = simplify_number(count_comparisons(frame.loc[is_empty], columns.count))
