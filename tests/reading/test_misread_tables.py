@@ -615,6 +615,27 @@ def test_a_name_of_the_answer_says_that_the_odd_one_was_chosen(answer, stem, mar
     assert isinstance(recognise.read_data(source, chosen=answer)[0], th.Choices)
 
 
+@pytest.mark.parametrize("answer", ["odd_one_out", "isOdd"])
+@pytest.mark.parametrize("place", ["", "position"])
+def test_a_mark_of_the_odd_one_is_no_choice(answer, place):
+    header = f"subject,trial,object,{place or 'shown'},{answer}"
+    rows = [
+        f"{who},{trial},{name},{k + 1},{int(k == (who + trial) % 3)}"
+        for who in (1, 2)
+        for trial, row in enumerate(THREE)
+        for k, name in enumerate(row.split(",")[:3])
+    ]
+    text = "\n".join([header, *rows, ""])
+    for kind in (None, "triplets"):
+        with refused(DataError, "one row per set", f"{answer!r} is yes or no"):
+            recognise.read_data(Source("x.csv", text.encode()), kind=kind)
+    with refused(DataError):
+        taken(text.replace("subject,", "x,"))
+    text = text.replace("object", "item")
+    chosen, _ = recognise.read_data(Source("x.csv", text.encode()), chosen=answer)
+    assert chosen == taken(text.replace(answer, "chosen"))[0]
+
+
 def test_rows_of_options_and_answers_are_no_card_sorts():
     text = three("", "guess", marks="ABC")
     with refused(DataError, "'A', 'B' and 'C'", "give its name with `odd`"):

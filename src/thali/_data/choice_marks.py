@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._labels import format_label, is_number
 
-from .column_guesses import encode_cells
+from .column_guesses import asks_for_odd, encode_cells
 from .column_readers import classify_yes_no, get_column
 from .column_roles import (
     ALTERNATIVE,
@@ -137,7 +137,9 @@ def find_marked_column(
     mark_columns = [
         name
         for name in column_names(frame)
-        if name not in excluded_columns and has_marks(get_column(frame, name))
+        if name not in excluded_columns
+        and not asks_for_odd(name)
+        and has_marks(get_column(frame, name))
     ]
     if not mark_columns:
         return None

@@ -31,6 +31,7 @@ from .column_roles import (
     column_names,
     find_column_pairs,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -465,4 +466,4 @@ def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
 
 def asks_for_odd(name: str) -> bool:
     """Return whether the name of a column of answers asks for the odd one out."""
-    return re.search(_ODD, name, re.I) is not None
+    return any(re.search(_ODD, text, re.I) for text in (name, *list_name_words(name)))

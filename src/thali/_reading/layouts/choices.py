@@ -9,7 +9,13 @@ from typing import Any
 import numpy as np
 
 from thali._data.base_classes import copy_with_fields
-from thali._data.choice_marks import counts_up, measures_answers, mentions_choice, ranks_rows
+from thali._data.choice_marks import (
+    counts_up,
+    has_marks,
+    measures_answers,
+    mentions_choice,
+    ranks_rows,
+)
 from thali._data.choices import Choices
 from thali._data.choices.best_worst_tables import (
     BestWorstColumns,
@@ -438,6 +444,8 @@ def _shows_positions(table: RawTable, rank: str) -> bool:
         ranks: Any = table.frame.groupby(marks.best)[rank]
         if ranks.nunique().min() > 1:
             return True
+    if any(has_marks(get_column(table.frame, name)) for name in filter(asks_for_odd, table.names)):
+        return True
     return is_long_table(table.frame) or describes_products(table, {})
 
 

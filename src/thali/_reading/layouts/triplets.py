@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from thali._data.choice_marks import has_marks
 from thali._data.choices.best_worst_tables import find_best_columns
 from thali._data.column_guesses import ColumnsRead, asks_for_odd, guess_question
-from thali._data.column_readers import note_omission
+from thali._data.column_readers import get_column, note_omission
 from thali._data.column_roles import (
     ANCHOR,
     CHOSEN_OF_TWO,
@@ -235,6 +236,9 @@ def find_triplets_lack(table: RawTable) -> Lack | None:
         return Lack(f"a column with the odd or the best one of {shorten(objects)}", "odd chosen", 3)
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
+    mark = next(filter(asks_for_odd, table.names), None)
+    if mark is not None and has_marks(get_column(table.frame, mark)):
+        return Lack(f"one row per set: {mark!r} is yes or no for one object per row", near=3)
     if odd is not None:
         return Lack(f"three columns of objects, from which {odd!r} was chosen", "objects", 3)
     return None
