@@ -1175,6 +1175,24 @@ def test_a_question_says_that_ratings_are_dissimilarities(question):
     assert similar == th.read(frame.rename(columns={"rating": "similarity"}))
 
 
+@pytest.mark.parametrize(
+    "name", ["cosine_distance", "Distance (cm)", "DOD", "Unähnlichkeit", "value"]
+)
+def test_a_distance_by_another_name_is_no_similarity(name):
+    pairs = product("abcd", repeat=2) if name == "value" else permutations("abcd", 2)
+    rows = [(first, second, abs(ord(first) - ord(second))) for first, second in pairs]
+    frame = pd.DataFrame(rows, columns=["item1", "item2", name])
+    for options in ({}, {"kind": "similarities"}, {"similarity": name}):
+        with pytest.raises(DataError, match=f"{re.escape(name)}.*`dissimilarities='linear'`"):
+            th.read(frame, **options)
+    distances = th.read(frame, dissimilarities="linear")
+    assert distances.values[distances.first == 0].tolist() == [2, 1, 0]
+    if name not in ("Unähnlichkeit", "value"):
+        both = frame.assign(cosine_similarity=4 - frame[name])
+        assert "'cosine_similarity' of" in th.read(both).read_as
+        assert th.read(both, dissimilarities="linear") == distances
+
+
 def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
     frame = pd.DataFrame({"item1": list("aab"), "item2": list("bcc"), "rater1": [1, 2, 1]})
     frame = frame.assign(rater2=[1, 1, 2], rater3=[2, 1, 1])

@@ -312,6 +312,8 @@ def _build_list_reading(
     table: RawTable, columns: SimilarityColumns, conversion: str | None = None
 ) -> Reading:
     """Build the `Reading` of a list of similarities; convert nothing yet."""
+    if conversion is None:
+        _refuse_distances(table.frame, columns)
     roles = ColumnsRead(
         (columns.first, columns.second),
         (columns.similarity,),
@@ -322,6 +324,24 @@ def _build_list_reading(
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
+def _refuse_distances(frame: pd.DataFrame, columns: SimilarityColumns) -> None:
+    """Raise DataError if a list seems to contain distances, by name or 0 for equal objects only."""
+    name = columns.similarity
+    first, second = (get_column(frame, column).map(format_label) for column in columns[:2])
+    is_equal = first == second
+    has_name = not _DISTANCE_WORDS.isdisjoint([simplify_name(name), *list_name_words(name)])
+    is_certain = any(SIMILARITY.find_certain_columns(map_plain_names([name])))
+    if has_name or (
+        not is_certain and is_equal.any() and get_column(frame, name).eq(0).equals(is_equal)
+    ):
+        raise DataError(
+            f"Column {name!r} may contain distances, by its name or its zeros for equal objects",
+            OF_DISTANCES,
+            ". If larger numbers mean more similar objects, rename the column 'similarity'.",
+        )
+
+
+_DISTANCE_WORDS = {*DISSIMILARITY.sure, "difference", "dod"} - {"d"}
 _SIMILARITY_WORDS = {*SIMILARITY.sure, "human", "simlex", "simverb"}
 _SPREAD_WORDS = {"sd", "se", "sem", "std", "stdev", "var", "variance"}
 
@@ -351,13 +371,18 @@ def _find_measure(
         and simplify_name(name) not in RESPONDENT_OF_TASKS.synonyms
         and can_be_measure(name, get_column(table.frame, name))
     ]
-    similar_columns = [
-        name
-        for name in measure_columns
-        if _SIMILARITY_WORDS & {*list_name_words(name)}
-        and not _SPREAD_WORDS & {*list_name_words(name)}
-        and get_column(table.frame, name).nunique() > 2
-    ]
+    similar_columns, distance_columns = (
+        [
+            name
+            for name in measure_columns
+            if words & {*list_name_words(name)}
+            and not _SPREAD_WORDS & {*list_name_words(name)}
+            and get_column(table.frame, name).nunique() > 2
+        ]
+        for words in (_SIMILARITY_WORDS, _DISTANCE_WORDS)
+    )
+    if is_dissimilarity or not similar_columns:
+        similar_columns = distance_columns or similar_columns
     if similar_columns or not is_known:
         measure_columns = similar_columns
     else:  # such as "response", if the kind was given
