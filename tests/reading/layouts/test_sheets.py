@@ -94,3 +94,30 @@ def test_sheets_of_similarities_are_averaged(tmp_path):
     ]
     with refused(ValueError, "'a'", "'b'"):
         recognise(workbook(tmp_path / "z.xlsx", {"a": similar(0.25, 0.3), "b": counts}))
+
+
+def rated(highest, diagonal=0, *, half=False):
+    pairs = [[diagonal, highest, 2], [highest, diagonal, 1], [2, 1, diagonal]]
+    rows = [[None if half and j > i else pairs[i][j] for j in range(3)] for i in range(3)]
+    labels = ["tea", "milk", "water"]
+    return [[None, *labels], *([label, *row] for label, row in zip(labels, rows, strict=True))]
+
+
+@pytest.mark.parametrize("half", [False, True])
+@pytest.mark.parametrize("diagonal", [0, None, 9])
+def test_sheets_of_ratings_from_one_to_nine_are_no_counts(tmp_path, diagonal, half):
+    sheets = {name: rated(k, diagonal, half=half) for name, k in (("a", 8), ("b", 6))}
+    table = workbook(tmp_path / "x.xlsx", sheets)
+    if diagonal != 9:
+        with refused(ValueError, "tie every pair", "`kind='similarities'`", "dissimilarities="):
+            recognise(table)
+    for options, values in (({}, [7, 2, 1]), ({"dissimilarities": "linear"}, [1, 6, 7])):
+        data, sentence = recognise(table, kind="similarities", **options).build()
+        assert data.values.tolist() == values and data.respondents == ("a", "b")
+    said(sentence, "(linear)", "2 sheets")
+    decimal = {"a": rated(8.5, diagonal), "b": rated(7, diagonal)}
+    table = workbook(tmp_path / "y.xlsx", decimal)
+    if diagonal == 0:
+        with refused(ValueError, "table of distances"):
+            recognise(table)
+    assert recognise(table, kind="similarities").build()[0].values.tolist() == [7.75, 2, 1]

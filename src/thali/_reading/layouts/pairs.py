@@ -191,6 +191,10 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
         square is None or square.has_similarities for square in sheet_squares
     ):
         return None
+    questions = list(filter(None, map(_question_square, sheet_squares)))
+    question = None
+    if 2 * len(questions) > len(sheet_squares):
+        question = questions[0]
     description = "one sheet per respondent, each with a square count matrix, row over column"
 
     def convert() -> tuple[PairedComparisons, str]:
@@ -211,7 +215,8 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
         )
         return data, f"{description}: {data}"
 
-    return Reading(PAIRS, _SHEETS, description, table, convert)
+    is_sure = not all(square.has_shares for square in sheet_squares)
+    return Reading(PAIRS, _SHEETS, description, table, convert, is_sure, doubt=question)
 
 
 SHEETS = Shape(

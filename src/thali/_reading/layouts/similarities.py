@@ -166,51 +166,59 @@ SQUARE = Shape(
 _SHEETS = "workbook with one square matrix of similarities per respondent"
 
 
-def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
-    """Return a `Reading` of several sheets with squares of similarities; None for other tables."""
+def match_sheets(
+    table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None
+) -> Reading | None:
+    """Return a `Reading` of several sheets with squares of similarities; None for other tables.
+
+    The reading of integers is sure only if each is largest on the diagonal.
+    """
     square_by_title = {title: sheet.square for title, sheet in table.sheets}
-    if not any(
-        square is not None and square.has_similarities for square in square_by_title.values()
-    ):
+    squares = list(filter(None, square_by_title.values()))
+    if not squares:
         return None
     count_sheets = [
-        title for title, square in square_by_title.items() if square is None or square.has_counts
+        title
+        for title, square in square_by_title.items()
+        if square is None or (square.has_counts and not square.has_symmetric_counts)
     ]
-    if count_sheets:
+    has_similarities = any(square.has_similarities for square in squares)
+    if count_sheets and has_similarities:
         similarity_sheets = [title for title in square_by_title if title not in count_sheets]
         raise DataError(
             f"Some sheets contain similarities ({shorten(similarity_sheets)}), but others do not"
             f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
+    is_sure = has_similarities or all(square.has_shares for square in squares)
+    question = None
+    if dissimilarities is None:
+        question = _question_distances(squares[0])
     description = "one sheet per respondent, each with a square matrix of similarities"
 
     def convert() -> tuple[Similarities, str]:
         """Return the means over respondents, and a sentence on how they were read."""
-        matrices = {}
+        frames = []
         for title, sheet in table.sheets:
             square = sheet.square
             assert square is not None
             with prefix_errors(f"Sheet {title!r}"):
                 measures = read_measured_pairs(square.cells, square.labels, symmetrize)
-            labels = list(measures.labels)
-            matrices[title] = pd.DataFrame(measures.build_table(measures.labels), labels, labels)
-        data = Similarities.from_respondents(matrices)
-        return data, f"{description}: {data}, means over respondents; diagonals ignored"
+            labels = np.array(measures.labels, object)
+            pairs = {"first": labels[measures.first], "second": labels[measures.second]}
+            frames.append(pd.DataFrame(pairs).assign(similarity=measures.values, respondent=title))
+        columns = SimilarityColumns("first", "second", "similarity", None, "respondent")
+        rows = pd.concat(frames, ignore_index=True)
+        words = f"{description}; means over respondents, diagonals ignored"
+        return _read_list(rows, columns, dissimilarities, words)
 
-    return Reading(
-        SIMILARITIES,
-        _SHEETS,
-        description,
-        table,
-        convert,
-    )
+    return Reading(SIMILARITIES, _SHEETS, description, table, convert, is_sure, doubt=question)
 
 
 SHEETS = Shape(
     _SHEETS,
     SIMILARITIES,
     match_sheets,
-    settings=("symmetrize",),
+    settings=("symmetrize", "dissimilarities"),
 )
 
 
