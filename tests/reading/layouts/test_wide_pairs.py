@@ -134,6 +134,18 @@ def test_two_codes_in_numbered_columns_may_answer_any_questions(stem, codes, tmp
         assert th.read(pairs).n_pairs == 6
 
 
+@pytest.mark.parametrize("stem", ["Q", "item"])
+@pytest.mark.parametrize("codes", [(-1, 0, 1), (-1, 1, 1), (0, 1, 2)])
+def test_items_of_a_questionnaire_are_no_pairs(stem, codes):
+    answers = {f"{stem}{k}": [codes[(person * k) % 3] for person in range(9)] for k in range(1, 7)}
+    frame = pd.DataFrame({"id": range(9), **answers, "age": 30})
+    with refused(DataError, "contain only", Argument("design"), Argument("coding")):
+        th.read(frame)
+    coding = {-1: "second", 1: "first", 0: "tie", 2: "missing"}
+    assert th.read(frame, coding=coding).n_pairs == 6
+    assert th.read(frame.rename(columns=lambda name: name.replace(stem, "V"))).n_pairs == 6
+
+
 def test_tables_of_prefmod_are_read_with_a_warning():
     with warned(DataWarning, "prefmod: 0 for the first"):
         data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()

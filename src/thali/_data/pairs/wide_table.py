@@ -306,17 +306,21 @@ _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 
 def refuse_unclear_codes(frame: "pd.DataFrame", columns: WideColumns) -> None:
-    """Raise DataError for two codes in CS1, CS2, ..., which may be answers to any questions."""
+    """Raise DataError for codes in CS1, CS2, ..., which may be answers to any questions.
+
+    Three codes, or 1 and -1, are clear only in V1, V2, ..., as in R's prefmod.
+    """
     names = list(columns.pairs)
     stem = simplify_name(names[0])
     if columns.order != "numbered" or columns.count is not None or stem.startswith(_PAIR_WORDS):
         return
     cells = {format_label(cell) for name in names for cell in frame[name].unique()} - {""}
-    if cells in ({"1", "2"}, {"0", "1"}):
+    if cells in ({"1", "2"}, {"0", "1"}) or (stem != "v1" and all(map(is_number, cells))):
+        codes: Any = sorted(map(int, cells))
         raise DataError(
             f"The columns from {names[0]!r} to {names[-1]!r} contain only"
-            f" {' and '.join(sorted(cells))}, and no column names what was compared. If they are"
-            " answers to the tasks of a choice experiment, add the table of the tasks with ",
+            f" {shorten(codes)}, and no column names what was compared. If they"
+            " are answers to the tasks of a choice experiment, add the table of the tasks with ",
             Argument("design"),
             f"; if they compare all pairs in the order of R's prefmod"
             f" ({_describe_order(columns.pairs)}), define the values with ",

@@ -186,7 +186,7 @@ _SHEETS = "workbook with one square matrix per respondent"
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     """Return a `Reading` of several sheets with squares of counts; None for other tables."""
-    sheet_squares = [sheet.square for _, sheet in table.sheets]
+    sheet_squares: Any = [sheet.square for _, sheet in table.sheets]
     if not sheet_squares or any(
         square is None or square.has_similarities for square in sheet_squares
     ):
