@@ -615,6 +615,30 @@ def test_a_name_of_the_answer_says_that_the_odd_one_was_chosen(answer, stem, mar
     assert isinstance(recognise.read_data(source, chosen=answer)[0], th.Choices)
 
 
+@pytest.mark.parametrize(
+    "columns",
+    ["left_img,middle_img,right_img", "img_left,img_center,img_right", "img_A,img_B,img_C"],
+)
+def test_the_odd_one_may_be_named_by_its_position(columns):
+    first, second, third = (re.sub("_?img_?", "", name) for name in columns.split(","))
+    rows = ["tea,rum,gin,{2}", "rum,gin,ale,{0}", "tea,ale,rum,{1}", "gin,tea,ale,{2}"]
+    rows = [row.format(first, second, third.upper()) for row in rows]
+    text = "\n".join([f"{columns},odd_response", *rows, ""])
+    right = "a,b,c,odd\ntea,rum,gin,gin\nrum,gin,ale,rum\ntea,ale,rum,ale\ngin,tea,ale,ale\n"
+    assert taken(text)[0] == taken(right)[0]
+    source = Source("x.csv", text.encode())
+    named = {"objects": columns.split(","), "odd": "odd_response"}
+    assert recognise.read_data(source, **named)[0] == taken(right)[0]
+    source = Source("x.csv", text.replace("odd_response", "choice").encode())
+    assert recognise.read_data(source, odd="choice")[0] == taken(right)[0]
+    if columns.startswith("img"):
+        with pytest.raises(recognise.RecognitionError, match="'choices'` or `kind='triplets'`"):
+            recognise.read_data(source)
+        assert recognise.read_data(source, kind="triplets")[0] == taken(right)[0]
+    with pytest.raises(DataError, match="column 'odd_response'"):
+        taken(text.replace(f",{first}\n", ",img\n"))
+
+
 @pytest.mark.parametrize("answer", ["odd_one_out", "isOdd"])
 @pytest.mark.parametrize("place", ["", "position"])
 def test_a_mark_of_the_odd_one_is_no_choice(answer, place):

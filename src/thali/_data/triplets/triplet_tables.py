@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import product
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -42,6 +43,7 @@ from ..column_roles import (
     SIMILAR_TWO,
     find_column_pairs,
     find_named_columns,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -624,9 +626,10 @@ def _find_series(name_by_simplified: Mapping[str, str]) -> tuple[str, ...]:
         ):
             return tuple(column_by_number[k] for k in sorted(column_by_number))
     for letters in LETTERS:
-        for stem in OBJECTS:
-            if all(f"{stem}{letter}" in name_by_simplified for letter in letters):
-                return tuple(name_by_simplified[f"{stem}{letter}"] for letter in letters)
+        for stem, order in product(OBJECTS, ("{0}{1}", "{1}{0}")):
+            names = [order.format(stem, letter) for letter in letters]
+            if all(name in name_by_simplified for name in names):
+                return tuple(name_by_simplified[name] for name in names)
     return ()
 
 
@@ -700,7 +703,13 @@ def _find_named_object(
     is_named = members == label_index[:, None]
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
-    index_by_column = {simplify_name(column): k for k, column in enumerate(object_columns)}
+    words_by_column = [{*list_name_words(column)} for column in object_columns]
+    shared_words = set.intersection(*words_by_column)
+    index_by_column = {
+        word: k
+        for k, column in enumerate(object_columns)
+        for word in (*words_by_column[k] - shared_words, simplify_name(column))
+    }
     if object_columns[0].endswith("0") and "0" in cell_texts:  # numbers of columns
         index_by_column |= {str(k): k for k in range(len(object_columns))}
     cell_texts.append("")  # of code -1, an empty cell
