@@ -206,6 +206,17 @@ def test_ratings_with_a_column_a_pair_are_similarities():
         read(RATINGS.replace("_", "_vs_"))
 
 
+@pytest.mark.parametrize("others", ["total_time", "att_check,total_time", "page_time,page_clicks"])
+def test_other_names_of_two_words_are_no_rated_pairs(others):
+    header, *rows = RATINGS.splitlines()
+    cells = ",".join(str(512 + k) for k in range(others.count(",") + 1))
+    text = "\n".join([f"{header},{others}", *(f"{row},{cells}" for row in rows)])
+    data = read(text)
+    assert data == read(RATINGS) and "not used" in data.read_as
+    with pytest.raises(DataError):
+        read(text.replace("dog_cow", "dog_pig"))
+
+
 RATERS = "word1,word2,rater_1,rater_2,rater_3\ncat,dog,7,8,7\ncat,cow,5,4,6\ndog,cow,6,6,5\n"
 
 

@@ -4,8 +4,9 @@ A row is a respondent, or a pattern of answers with its count.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -165,13 +166,20 @@ def compute_n_options(pairs: int) -> int | None:
 
 def match_pair_names(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of each column named such as "tea > coffee" or "tea vs coffee"."""
-    # "tea_coffee" counts if all pairs are present.
+    # "tea_coffee" counts if all pairs are present; "total_time" is no pair of their objects.
     for separator in (*_SEPARATORS, *_WEAK_SEPARATORS):
         pairs_by_column: dict[str, Pair] = {}
         for column in columns:
             sides = [side.strip() for side in re.split(separator, column, flags=re.IGNORECASE)]
             if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
                 pairs_by_column[column] = (sides[0], sides[1])
+        if separator in _WEAK_SEPARATORS:
+            n_columns = Counter(chain(*pairs_by_column.values()))
+            pairs_by_column = {
+                column: pair
+                for column, pair in pairs_by_column.items()
+                if min(n_columns[side] for side in pair) > 1
+            }
         # counts of either side
         is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(
             pairs_by_column
