@@ -1217,6 +1217,17 @@ def test_a_distance_by_another_name_is_no_similarity(name):
         assert th.read(both, dissimilarities="linear") == distances
 
 
+def test_a_slider_between_two_pictures_may_be_a_similarity():
+    rows = [(first, second, 20 + 30 * (first < second)) for first, second in permutations("abc", 2)]
+    frame = pd.DataFrame(rows, columns=["img1", "img2", "response"]).assign(subject="s1", rt=900)
+    with refused(DataError, "'response'", "'50'", "similarities, set `kind='similarities'`"):
+        th.read(frame)
+    assert th.read(frame, kind="similarities").values.tolist() == [35, 35, 35]
+    welcome = pd.DataFrame({"img1": [None], "img2": [None], "response": [0]})
+    with pytest.raises(DataError, match="label is missing"):
+        th.read(pd.concat([welcome, frame]), kind="similarities")
+
+
 def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
     frame = pd.DataFrame({"item1": list("aab"), "item2": list("bcc"), "rater1": [1, 2, 1]})
     frame = frame.assign(rater2=[1, 1, 2], rater3=[2, 1, 1])

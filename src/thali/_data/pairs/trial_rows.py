@@ -16,7 +16,7 @@ from thali._labels import (
     simplify_number,
     suggest,
 )
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, Clause, DataError, Setting
 
 from ..choice_marks import are_often_equal, mentions_choice
 from ..column_guesses import Lack, SideColumns, find_side_columns, has_both_signs
@@ -463,6 +463,11 @@ def _build_unreadable_error(
     row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
     known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
     other_words = [word for word in known_words if word != faulty_text]
+    rating_hint: Any = ""
+    answers = get_column(frame, chosen_column)
+    if not is_game and has_numbers(answers) and answers.min() >= 0:
+        setting = Setting("kind", "similarities")
+        rating_hint = Clause(" If the numbers are similarities, set ", setting, ".")
     return DataError(
         f"Column {chosen_column!r} contains {faulty_text!r} in row"
         f" {frame.index[wrong_row]}{repetitions_text}, which is not recognised. Expected one of the"
@@ -470,6 +475,7 @@ def _build_unreadable_error(
         " or define it with ",
         Argument("coding"),
         f" (as missing if it is not an answer).{suggest(faulty_text, other_words)}",
+        rating_hint,
     )
 
 
