@@ -59,6 +59,12 @@ def test_the_column_that_is_missing_is_named(header, facts, option):
     assert option in str(error.value)
 
 
+def test_objects_in_one_column_are_not_taken_apart():
+    text = 'choices,odd\n"tea, coffee, brick",brick\n"brick, wall, tea",tea\n'
+    with refused(ValueError, "`objects`", "list", "'choices'", "one column per object"):
+        made(text, objects="choices", odd="odd")
+
+
 def test_anchored_questions():
     data, sentence = made("anchor,near,far,weight\nx,y,z,.5\ny,x,z,2\n")
     assert data.sizes.tolist() == [2, 2] and data.n_answers == 2.5

@@ -533,6 +533,12 @@ def find_triplet_columns(
     named_columns = {
         name: value for name, value in (named_columns or {}).items() if value is not None
     }
+    if isinstance(objects := named_columns.get("objects"), str):
+        raise DataError(
+            Argument("objects"),
+            f" must be a list of three or more columns; got the string {objects!r}. Divide cells"
+            " that contain several objects into one column per object.",
+        )
     name_by_simplified = map_plain_names(names)
     count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified)
     columns = _find_role_columns(name_by_simplified, named_columns, count_column)
