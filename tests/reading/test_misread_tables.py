@@ -1215,6 +1215,10 @@ def test_a_distance_by_another_name_is_no_similarity(name):
         both = frame.assign(cosine_similarity=4 - frame[name])
         assert "'cosine_similarity' of" in th.read(both).read_as
         assert th.read(both, dissimilarities="linear") == distances
+        margins = frame.set_axis(["team1", "team2", "goal_difference"], axis=1)
+        margins["goal_difference"] -= 2
+        with pytest.raises(DataError, match="'team1' or 'team2' was chosen"):
+            th.read(margins)
 
 
 def test_a_slider_between_two_pictures_may_be_a_similarity():

@@ -386,6 +386,7 @@ def _find_measure(
             if words & {*list_name_words(name)}
             and not _SPREAD_WORDS & {*list_name_words(name)}
             and get_column(table.frame, name).nunique() > 2
+            and (words is _SIMILARITY_WORDS or get_column(table.frame, name).min() >= 0)
         ]
         for words in (_SIMILARITY_WORDS, _DISTANCE_WORDS)
     )
