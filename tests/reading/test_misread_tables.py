@@ -1274,3 +1274,17 @@ def test_what_matches_a_reference_is_no_preference(name, answer):
     assert th.read(frame, without=name).n_comparisons == 3
     assert th.read(frame.assign(**{name: "old"})).n_comparisons == 3  # the usual product
     assert th.read(frame.rename(columns={name: "correct"})).n_comparisons == 3
+
+
+COUNTED = "tea,milk,7/milk,tea,3/tea,rum,9/rum,tea,1/milk,rum,6/rum,milk,4".replace("/", "\n")
+
+
+@pytest.mark.parametrize("header", ["winner,loser,n", "Var1,Var2,Freq", "pick,rejected,times"])
+def test_naming_the_columns_of_a_list_keeps_its_counts(header):
+    frame = pd.read_csv(io.StringIO(f"{header}\n{COUNTED}"))
+    winner, loser, count = frame.columns
+    data = th.read(frame, chosen=winner, rejected=loser)
+    assert data.n_comparisons == 30
+    assert data == th.read(frame, chosen=winner, rejected=loser, count=count)
+    with refused(DataError, "several ways", "'count'"):
+        th.read(frame.assign(count=1), chosen=winner, rejected=loser)

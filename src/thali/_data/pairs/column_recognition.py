@@ -172,15 +172,7 @@ def list_readings(
     ]
     if two_count_readings:
         return list(dict.fromkeys(two_count_readings))
-    # with its accent: without it numbers the rows
-    count_columns = [
-        (count,)
-        for count in (
-            *COUNT.find_possible_columns(name_by_simplified, used_columns),
-            *(name for name in names if name.casefold() == "número"),
-        )
-    ]
-    count_columns = count_columns or [()]
+    count_columns = list_count_columns(names, used_columns)
     name_pairs = [*CHOSEN_REJECTED]
     if not any(are_columns(*name_pair) for name_pair in name_pairs):
         name_pairs = _list_worded_pairs(name_by_simplified, text_columns)
@@ -199,6 +191,18 @@ def list_readings(
         and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
         for times in count_columns
     ]
+
+
+def list_count_columns(
+    names: list[str], used_columns: Collection[str | None]
+) -> list[tuple[str, ...]]:
+    """List the columns that may count the choices of a row, each as a tuple; [()] if none."""
+    # with its accent: without it numbers the rows
+    count_columns = [
+        *COUNT.find_possible_columns(map_plain_names(names), used_columns),
+        *(name for name in names if name.casefold() == "número"),
+    ]
+    return [(name,) for name in count_columns] or [()]
 
 
 # What may follow "winner" and "loser" in the names of options, the most probable first.
@@ -289,12 +293,7 @@ def find_ties_column(names: list[str]) -> str | None:
 def find_pair_columns(names: list[str], used_columns: Collection[str | None]) -> PairColumns:
     """Return the only possible assignment of columns; raise if none or several."""
     readings = list_readings(names, used_columns)
-    if len(readings) > 1:
-        descriptions = "; or ".join(map(str, readings))
-        raise DataError(
-            f"The columns can be read in several ways: {descriptions}. Remove or rename the columns"
-            " that should not be used."
-        )
+    refuse_several_readings(readings)
     if not readings:
         raise DataError(
             f"It is unclear from the columns {shorten(names, 12)} which option was chosen and which"
@@ -302,6 +301,16 @@ def find_pair_columns(names: list[str], used_columns: Collection[str | None]) ->
             " and `rejected`."
         )
     return readings[0]
+
+
+def refuse_several_readings(readings: list[PairColumns]) -> None:
+    """Raise DataError if columns can be read in several ways."""
+    if len(readings) > 1:
+        descriptions = "; or ".join(map(str, readings))
+        raise DataError(
+            f"The columns can be read in several ways: {descriptions}. Remove or rename the columns"
+            " that should not be used."
+        )
 
 
 def find_missing_column(names: list[str]) -> Lack | None:

@@ -45,7 +45,9 @@ from thali._data.pairs.column_recognition import (
     find_respondent_column,
     find_ties_column,
     is_uncounted,
+    list_count_columns,
     list_readings,
+    refuse_several_readings,
 )
 from thali._data.pairs.covariates import list_covariate_columns
 from thali._data.pairs.table_constructors import build_comparisons, read_list, read_trials
@@ -270,7 +272,13 @@ def match_list(
             columns = {"rejected": rejected, "respondent": respondent, "count": count}
             return _match_sides(TRIALS, table, **options, **columns)
     if rejected is not None and covariates is None:
-        readings = [PairColumns((chosen or "chosen", rejected), (), find_ties_column(table.names))]
+        options = (chosen or "chosen", rejected)
+        count_columns = [()]
+        if count is None:
+            count_columns = list_count_columns(table.names, {*options, losses, respondent, date})
+        ties = find_ties_column(table.names)
+        readings = [PairColumns(options, times, ties) for times in count_columns]
+        refuse_several_readings(readings)
         return _build_list_reading(table, readings, named_columns, weights)
     readings = []
     if table.named and chosen is None:
