@@ -1288,3 +1288,26 @@ def test_naming_the_columns_of_a_list_keeps_its_counts(header):
     assert data == th.read(frame, chosen=winner, rejected=loser, count=count)
     with refused(DataError, "several ways", "'count'"):
         th.read(frame.assign(count=1), chosen=winner, rejected=loser)
+
+
+VOTES = ["Number of ballots", "No. of votes", "Total votes", "Voter count", "Frequency (n)", "votes"]
+VOTES += ["Anzahl Stimmen", "Nombre de bulletins", "Número de votos", "Votes cast", "Total"]
+
+
+@pytest.mark.parametrize("name", VOTES)
+def test_numbers_of_votes_are_counts_under_any_name(name):
+    text = f"{name},1st choice,2nd choice,3rd choice\n17,tea,milk,rum\n9,milk,rum,tea\n5,rum,tea,milk"
+    frame = pd.read_csv(io.StringIO(text))
+    assert th.read(frame).n_choices == 62 and repr(name) in th.read(frame).read_as
+    texts = frame.iloc[:, 1:].agg(" > ".join, axis=1)
+    assert th.read(frame[[name]].assign(ranking=texts)).n_choices == 62
+    if name != "Total":  # of a list it may be that of both options
+        listed = pd.read_csv(io.StringIO(f"winner,loser,{name}\n{COUNTED}"))
+        assert th.read(listed).n_comparisons == 30
+        with refused(DataError, f"{name!r} numbers the rows"):
+            th.read(listed.assign(**{name: range(1, 7)}))
+
+
+def test_the_sum_of_ranks_is_no_count():
+    frame = pd.DataFrame({"tea": [1, 2, 1], "milk": [2, 1, 3], "rum": [3, 3, 2], "Total": 6})
+    assert th.read(frame).n_choices == 6

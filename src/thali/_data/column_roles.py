@@ -70,7 +70,8 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
 
     A PsychoPy table has columns NAME.thisN; there the column odd.keys, odd.clicked_name or
     odd.response of the component odd is also the column odd. Of E-Prime's columns, the only one of
-    the kind Slide1.RESP is also the column response.
+    the kind Slide1.RESP is also the column response. A column such as No. of ballots is also the
+    column votes.
     """
     names = list(names)
     name_by_simplified: dict[str, str] = {}
@@ -83,8 +84,20 @@ def map_plain_names(names: Iterable[str]) -> dict[str, str]:
     answers = [name for name in names if name.endswith(".RESP")]
     if len(answers) == 1:
         name_by_simplified.setdefault("response", answers[0])
+    for name in filter(_NUMBER_OF_VOTES.fullmatch, [*name_by_simplified]):
+        name_by_simplified.setdefault("votes", name_by_simplified[name])
     return name_by_simplified
 
+
+_VOTES = (
+    "votes|ballots|voters|stimm(?:en|zettel)|wahler|voix|votants|bulletins|suffrages|votos"
+    "|votantes|papeletas"
+)
+_NUMBER_OF_VOTES = re.compile(
+    "(?:number|num|no|nr|nb|n|total|sum|count|frequency|anzahl|zahl|summe|nombre|numero|cantidad)"
+    f"?(?:of|der|de|des|del?os)?(?:{_VOTES})(?:cast)?"
+    "|(?:vote|ballot|voter)s?(?:count|counts|total|frequency)|(?:freq|frequency|count)n"
+)
 
 # Simplified names of an option that means choosing none of the others.
 NO_CHOICE = tuple(
@@ -333,6 +346,7 @@ COUNT = Role(
     "nombre fréquence effectif",
     "frecuencia veces",
 )
+COUNT_OF_VOTES = COUNT.but(vague="votes")  # in lists and rankings
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
 # In a choice experiment: how much the answers of a respondent count.
 SURVEY_WEIGHTS = (

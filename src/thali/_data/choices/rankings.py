@@ -84,10 +84,7 @@ TIED = " = "
 _LISTED = (",", ";", "|", " ")
 _NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
-_COUNT = COUNT.but(
-    vague="votes vote ballots voters nvoters numvoters numberofvoters nvotes numvotes numberofvotes"
-    " votecount nballots numballots number"
-)
+_COUNT = COUNT.but(vague="votes vote number")
 _GROUP = TASK.but(
     vague=f"{TASK.vague} race raceid event eventid ranker list vote voteid ballot ballotid"
     " rankingid tournament tournamentid heat heatid"
@@ -199,8 +196,12 @@ def find_ranking_columns(
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
+    number_column = count_column
+    total = name_by_simplified.get("total")  # beside ranks of options it may be their sum
+    if count_column is respondent_column is None and total and has_numbers(frame[total]):
+        number_column = total
     if columns := _match_rank_columns(frame, other_columns):
-        return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
+        return RankingColumns(RANKS, tuple(columns), respondent_column, None, number_column)
     columns, doubtful_columns = find_rank_block(frame, other_columns, unranked == WORSE)
     if columns and not doubtful_columns:
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
@@ -208,7 +209,7 @@ def find_ranking_columns(
         name for name in other_columns if _find_text_separator(name, get_column(frame, name))
     ]
     if len(text_columns) == 1:
-        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
+        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, number_column)
     return None
 
 

@@ -14,6 +14,7 @@ from ..column_roles import (
     CHOSEN_OF_TWO,
     CHOSEN_REJECTED,
     COUNT,
+    COUNT_OF_VOTES,
     ODD,
     PLACES,
     RESPONDENT,
@@ -197,11 +198,14 @@ def list_count_columns(
     names: list[str], used_columns: Collection[str | None]
 ) -> list[tuple[str, ...]]:
     """List the columns that may count the choices of a row, each as a tuple; [()] if none."""
+    name_by_simplified = map_plain_names(names)
     # with its accent: without it numbers the rows
     count_columns = [
-        *COUNT.find_possible_columns(map_plain_names(names), used_columns),
+        *COUNT.find_possible_columns(name_by_simplified, used_columns),
         *(name for name in names if name.casefold() == "número"),
     ]
+    if not count_columns:
+        count_columns = [*COUNT_OF_VOTES.find_possible_columns(name_by_simplified, used_columns)]
     return [(name,) for name in count_columns] or [()]
 
 
