@@ -1290,13 +1290,21 @@ def test_naming_the_columns_of_a_list_keeps_its_counts(header):
         th.read(frame.assign(count=1), chosen=winner, rejected=loser)
 
 
-VOTES = ["Number of ballots", "No. of votes", "Total votes", "Voter count", "Frequency (n)", "votes"]
-VOTES += ["Anzahl Stimmen", "Nombre de bulletins", "Número de votos", "Votes cast", "Total"]
+VOTES = ["Number of ballots", "No. of votes", "Total votes", "Voter count", "Frequency (n)"]
+VOTES += [
+    "Anzahl Stimmen",
+    "Nombre de bulletins",
+    "Número de votos",
+    "Votes cast",
+    "votes",
+    "Total",
+]
 
 
 @pytest.mark.parametrize("name", VOTES)
 def test_numbers_of_votes_are_counts_under_any_name(name):
-    text = f"{name},1st choice,2nd choice,3rd choice\n17,tea,milk,rum\n9,milk,rum,tea\n5,rum,tea,milk"
+    rows = "17,tea,milk,rum\n9,milk,rum,tea\n5,rum,tea,milk"
+    text = f"{name},1st choice,2nd choice,3rd choice\n{rows}"
     frame = pd.read_csv(io.StringIO(text))
     assert th.read(frame).n_choices == 62 and repr(name) in th.read(frame).read_as
     texts = frame.iloc[:, 1:].agg(" > ".join, axis=1)
@@ -1311,3 +1319,12 @@ def test_numbers_of_votes_are_counts_under_any_name(name):
 def test_the_sum_of_ranks_is_no_count():
     frame = pd.DataFrame({"tea": [1, 2, 1], "milk": [2, 1, 3], "rum": [3, 3, 2], "Total": 6})
     assert th.read(frame).n_choices == 6
+
+
+@pytest.mark.parametrize("header", ["model_a,model_b,win_rate", "a,b,p_a", "winner,loser,share"])
+def test_a_probability_counts_as_often_as_it_is_named_to(header):
+    text = f"{header},n\nx,y,0.8,100\ny,z,0.6,200\nx,z,0.9,300\n"
+    named = {} if "p_a" in header else {"probability": header.split(",")[2]}
+    data, sentence = recognise.read_data(Source("x.csv", text.encode()), count="n", **named)
+    assert np.allclose([data.wins, data.losses], [[80, 270, 120], [20, 30, 80]])
+    assert "counts in 'n'" in sentence and "not used" not in sentence

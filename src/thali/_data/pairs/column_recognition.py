@@ -69,6 +69,7 @@ class PairColumns(NamedTuple):
     respondent: str | None = None
     # whether the column names show which option was on the left, or at home
     in_order: bool = False
+    repeats: str | None = None  # the number of comparisons that a probability represents
 
     def __str__(self) -> str:
         first_option, second_option = self.options
@@ -76,7 +77,7 @@ class PairColumns(NamedTuple):
             description = (
                 f"table of pairs, probability that {first_option!r} beats {second_option!r} in"
                 f" {self.times[0]!r}, counted as two fractional choices"
-            )
+            ) + describe_columns(self.repeats, None)
         elif len(self.times) == 2:
             first_count, second_count = self.times
             description = (
@@ -97,7 +98,7 @@ class PairColumns(NamedTuple):
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
-        return {*self.options, *self.times, self.ties, self.respondent}
+        return {*self.options, *self.times, self.ties, self.respondent, self.repeats}
 
     @property
     def has_probability(self) -> bool:
@@ -108,6 +109,8 @@ class PairColumns(NamedTuple):
         self, count: str | None, losses: str | None, respondent: str | None
     ) -> "PairColumns":
         """Return the columns with those named by the user."""
+        if self.has_probability and losses is None:
+            return self._replace(repeats=count, respondent=respondent or self.respondent)
         first_count, second_count = [*self.times, None, None][:2]
         times = (count or first_count, losses or second_count)
         return self._replace(

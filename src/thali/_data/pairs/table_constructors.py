@@ -212,7 +212,8 @@ def _read_counts(
     counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
     chosen_counts, rejected_counts = [*counts_by_column, no_counts, no_counts][:2]
     if columns.has_probability:
-        return chosen_counts, 1.0 - chosen_counts, tie_counts
+        repeats = read_counts(frame, columns.repeats, weights)
+        return repeats * chosen_counts, repeats * (1.0 - chosen_counts), tie_counts
     if columns.times:
         return chosen_counts, rejected_counts, tie_counts
     if (k := find_first(tie_counts > 1)) is not None:

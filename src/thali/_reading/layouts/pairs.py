@@ -253,8 +253,6 @@ def match_list(
     `weights`: fractional counts are intended. Covariates require columns that show which option was
     first, and counts of both options.
     """
-    if probability is not None:
-        count = losses = probability
     if chosen is not None and rejected is None and covariates is None:
         rejected = find_rejected_column(table.names)
     named_columns = {
@@ -264,6 +262,7 @@ def match_list(
         "covariates": covariates,
         "date": date,
         "rejected": rejected,
+        "probability": probability,
     }
     if rejected is not None and chosen is None and "chosen" not in table.names:
         chosen = CHOSEN_OF_TWO.find_column(map_plain_names(table.names), (rejected,))
@@ -274,7 +273,7 @@ def match_list(
     if rejected is not None and covariates is None:
         options = (chosen or "chosen", rejected)
         count_columns = [()]
-        if count is None:
+        if count is probability is None:
             count_columns = list_count_columns(table.names, {*options, losses, respondent, date})
         ties = find_ties_column(table.names)
         readings = [PairColumns(options, times, ties) for times in count_columns]
@@ -283,7 +282,7 @@ def match_list(
     readings = []
     if table.named and chosen is None:
         text_columns = [name for name in table.names if not has_numbers(table.frame[name])]
-        used_columns = (count, losses, respondent)
+        used_columns = (count, losses, respondent, probability)
         # texts such as answers of models, beside the names of the models
         short_names = [
             name for name in table.names if not is_free_text(get_column(table.frame, name))
@@ -333,10 +332,14 @@ def _build_list_reading(
     """Build the `Reading` of a list of comparisons; None for a list of triplets."""
     named_roles = ("count", "losses", "respondent", "date")
     check_columns(table.frame, [named_columns[role] for role in named_roles])
+    probability = named_columns["probability"]
+    if probability is not None:
+        times = (probability, probability)
+        readings = [*dict.fromkeys(columns._replace(times=times) for columns in readings)]
     description = "; or ".join(map(str, readings))
     convert = partial(_read_list, table, readings, named_columns, weights)
     pair_columns = _fill_column_roles(readings[0], table, named_columns)
-    count_columns = keep_given(*pair_columns.times, pair_columns.ties)
+    count_columns = keep_given(*pair_columns.times, pair_columns.ties, pair_columns.repeats)
     roles = question = None
     if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
