@@ -1328,3 +1328,15 @@ def test_a_probability_counts_as_often_as_it_is_named_to(header):
     data, sentence = recognise.read_data(Source("x.csv", text.encode()), count="n", **named)
     assert np.allclose([data.wins, data.losses], [[80, 270, 120], [20, 30, 80]])
     assert "counts in 'n'" in sentence and "not used" not in sentence
+
+
+@pytest.mark.parametrize("name", ["Rank {0}", "{1} choice"])
+def test_counts_of_ranks_are_no_labels(name):
+    names = [name.format(k, ordinal) for k, ordinal in enumerate(["1st", "2nd", "3rd"], 1)]
+    counts = [[119, 112, 71], [101, 124, 60], [77, 59, 123], [33, 35, 76]]
+    frame = pd.DataFrame(counts, columns=names).assign(Candidate=["Lee", "Khan", "Jones", "Smith"])
+    with refused(DataError, "may count how often each 'Candidate'"):
+        th.read(frame)
+    assert len(th.read(frame, respondent="Candidate").labels) == 12
+    labels = pd.DataFrame([[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2]], columns=names)
+    assert len(th.read(labels.assign(Candidate=frame["Candidate"])).labels) == 3

@@ -258,6 +258,8 @@ def match_rankings(
             return None
         _refuse_answers_to_tasks(table.frame[[*ranking_columns.columns]])
         _refuse_ranked_products(table, ranking_columns.columns)
+        if ranking_columns.respondent is None:
+            _refuse_counted_ranks(table, ranking_columns.columns)
         table = _clear_blank_ranks(table, ranking_columns.columns)
     if ranking_columns.shape == OPTIONS and unranked is None:
         _refuse_nameless_ranks(table, ranking_columns.columns)
@@ -339,6 +341,31 @@ def _refuse_ranked_products(table: RawTable, columns: tuple[str, ...]) -> None:
         " the best in a column 'choice' instead of the ranks. If options are ranked that are"
         " called 1, 2, ..., set ",
         Setting("without", traits),
+        ".",
+    )
+
+
+def _refuse_counted_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
+    """Raise DataError if columns of ranks may count how often each option had the rank."""
+    cells: Any = table.frame[[*columns]]
+    options = [
+        name
+        for name in table.names
+        if not has_numbers(table.frame[name]) and table.frame[name].is_unique
+    ]
+    n_labels = cells.stack().nunique()
+    if (
+        not options
+        or cells.select_dtypes("number").shape != cells.shape
+        or 2 * n_labels <= cells.size
+    ):
+        return
+    raise DataError(
+        f"Columns {shorten(columns, 3)} may count how often each {options[0]!r} had each rank: most"
+        " of their numbers occur once. Such counts do not show who ranked which options; expected"
+        " one ranking per row. If the numbers are labels of options, give the name of the column"
+        " of respondents with ",
+        Argument("respondent"),
         ".",
     )
 
