@@ -1340,3 +1340,15 @@ def test_counts_of_ranks_are_no_labels(name):
     assert len(th.read(frame, respondent="Candidate").labels) == 12
     labels = pd.DataFrame([[1, 2, 3], [2, 3, 1], [3, 1, 2], [1, 3, 2]], columns=names)
     assert len(th.read(labels.assign(Candidate=frame["Candidate"])).labels) == 3
+
+
+@pytest.mark.parametrize("cells", ["ABBC", ["a", "b", "b", "error"], ["m", "g", "g", "?"]])
+@pytest.mark.parametrize("names", [("human", "gpt4"), ("verdict_ba", "verdict_ab")])
+def test_a_second_answer_with_an_unknown_cell_is_asked_about(cells, names):
+    frame = pd.DataFrame({"model_a": list("mgrm"), "model_b": list("rmgg"), "q": range(4)})
+    answers = pd.DataFrame({names[0]: [*cells[:3], cells[0]], names[1]: [*cells]})
+    with refused(DataError, f"('{names[0]}' and '{names[1]}'?)", "`chosen`"):
+        th.read(frame.join(answers))
+    assert th.read(frame.join(answers), chosen=names[0]).n_comparisons == 4
+    trait = pd.Series(["A", "P", "Q", "Q"], name="topic")
+    assert th.read(frame.join([answers[names[0]], trait])).n_comparisons == 4

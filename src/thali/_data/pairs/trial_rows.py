@@ -955,6 +955,16 @@ def _list_verdict_cells(
             verdict_columns.append(name)
         elif labels.isin(options).all():
             return ()
+    if len(verdict_columns) == 1:
+        # a second answer, but for some cells
+        words = {*rows[verdict_columns[0]].map(format_label)} - options
+        for name in column_names(rows.select_dtypes(exclude="number")):
+            labels = rows[name].map(format_label)
+            is_answer = labels.isin(words) | labels.eq(first) | labels.eq(second)
+            if name not in {*option_columns, *used_columns, *verdict_columns} and (
+                2 * is_answer.sum() > len(rows) and labels[is_answer].nunique() > 1
+            ):
+                verdict_columns.append(name)
     return tuple(verdict_columns)
 
 
