@@ -1,6 +1,7 @@
 """Tables of pairs, sets and rankings whose columns are known by their cells."""
 
 import io
+from itertools import permutations
 
 import pandas as pd
 import pytest
@@ -256,7 +257,13 @@ def test_lists_of_options_are_sets(lists):
 
 
 LISTS = [*"|;,>", "['{}', '{}', '{}']", '["{}", "{}", "{}"]', '"{}"; "{}"; "{}"']
-LISTS += ["{{{},{},{}}}", "1) {}, 2) {}, 3) {}", "1. {}; 2. {}; 3. {}"]
+LISTS += ["{{{},{},{}}}", "1) {}, 2) {}, 3) {}", "1. {}; 2. {}; 3. {}", "1: {}, 2: {}, 3: {}"]
+LISTS += ["1. {} 2. {} 3. {}", "(1) {}\n(2) {}\n(3) {}", "1-{}, 2-{}, 3-{}", "#1 {}, #2 {}, #3 {}"]
+LISTS += [
+    "1st: {}; 2nd: {}; 3rd: {};",
+    "{}, then {}, then {}",
+    '{{"1": "{}", "2": "{}", "3": "{}"}}',
+]
 
 
 @pytest.mark.parametrize("lists", LISTS)
@@ -267,6 +274,39 @@ def test_labels_of_ranked_lists_have_no_brackets_quotes_and_places(lists, name):
     orders = [("tea", "gin (dry)", "rum"), ("rum", "tea", "gin (dry)"), ("tea", "rum", "gin (dry)")]
     data = th.read(pd.DataFrame({"id": [*"abc"], name: [lists.format(*order) for order in orders]}))
     assert data == th.read(pd.DataFrame({"id": [*"abc"], name: list(map(" > ".join, orders))}))
+
+
+@pytest.mark.parametrize("cell", ["{} ({})", "{}: {}", "{} = {}", "'{}': {}"])
+def test_options_with_their_ranks_are_in_the_order_of_rank(cell):
+    orders = [("tea", "gin (dry)", "rum"), ("rum", "tea", "gin (dry)"), ("tea", "rum", "gin (dry)")]
+    lists = [
+        ", ".join(cell.format(x, order.index(x) + 1) for x in sorted(order)) for order in orders
+    ]
+    if "'" in cell:
+        lists = [f"{{{text}}}" for text in lists]
+    data = th.read(pd.DataFrame({"id": [*"abc"], "ranking": lists}))
+    assert data == th.read(pd.DataFrame({"id": [*"abc"], "ranking": list(map(" > ".join, orders))}))
+
+
+UNCLEAR = ['{{"rank": ["{}", "{}"]}}', '[["{}"], ["{}"]]', "{}: 1, {}: 0", "1. {} > 2. {}"]
+
+
+@pytest.mark.parametrize(
+    "text", [*UNCLEAR, '[{{"rank": 1, "item": "{}"}}, {{"rank": 2, "item": "{}"}}]']
+)
+def test_parts_of_nested_lists_and_ranks_are_no_labels(text):
+    texts = [text.format(*pair) for pair in permutations("xyz", 2)]
+    with refused(DataError, "column 'ranking' contains", "is not a label alone"):
+        th.read(pd.DataFrame({"who": range(6), "ranking": texts}))
+
+
+@pytest.mark.parametrize(
+    "options", ["Option 2/Option 1/Option 3", "2.5 mm/1.5 mm/3.5 mm", "Rocky (2)/Alien/Jaws (1)"]
+)
+def test_numbers_in_labels_are_kept(options):
+    labels = options.split("/")
+    texts = [", ".join(labels), ", ".join(reversed(labels))]
+    assert th.read(pd.DataFrame({"ranking": texts})).labels == tuple(labels)
 
 
 def test_lists_of_texts_in_json_are_read(tmp_path):

@@ -115,7 +115,18 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
-_PLACE = re.compile(r"(\d{1,3})[.)] +(.+)")  # of a label in a list: 1. tea, 2. milk
+# the place before a label, as in 1. tea, 2. milk, or behind it, as in milk (2), tea (1)
+_ORDINAL_ENDING = "(?:st|nd|rd|th)?"
+_PLACE = re.compile(
+    r"(?:^|[\s,;|]+)[\"'(#]?(\d{1,3})"
+    rf"(?:{_ORDINAL_ENDING}[\"']?\s*[.):=-]+(?!\d)|(?<=#\d)|(?<=#\d\d))\s*"
+)
+_PLACE_BEHIND = re.compile(rf"\s*[:=(]\s*#?(\d{{1,3}}){_ORDINAL_ENDING}\)?(?:$|[\s,;|]+)")
+_WITH_PLACE = re.compile(
+    rf"[(#]?\d{{1,3}}{_ORDINAL_ENDING}\s*[.):=](?!\d)|.*[^\d\s]\s*[:=(]\s*#?\d{{1,3}}\)?$"
+)
+_CUT_LABEL = re.compile(r"[\[{]|.*[\[{][^\]}]*$")  # of nested lists
+_THEN = re.compile("^(?:(?:and|then) )+")
 _QUOTED = re.compile(r"^(['\"])(.+)\1$")
 _TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
 _MEAN_RANK = re.compile(r"\d{1,9}\.\d+")
@@ -370,12 +381,29 @@ def _split_list(text: str, separator: str) -> list[str]:
     """Split a text at a separator into labels, without brackets, quotes and numbers of places."""
     if text[:1] + text[-1:] in ("[]", "{}"):
         text = text[1:-1]
-    # a form ends each label, also the last, with the separator
-    labels = [label.strip() for label in text.strip().removesuffix(separator).split(separator)]
-    places = [_PLACE.fullmatch(label) for label in labels]
-    if [match and int(match[1]) for match in places] == [*range(1, len(labels) + 1)]:
-        labels = [match[2] for match in places if match]
+    labels = _split_places(text)
+    if not labels or separator == TIED.strip():
+        # a form ends each label, also the last, with the separator
+        labels = text.strip().removesuffix(separator).split(separator)
+        labels = [_THEN.sub("", label.strip()) for label in labels]
     return [_QUOTED.sub(r"\2", label) for label in labels]
+
+
+def _split_places(text: str) -> list[str]:
+    """Return the labels beside the places 1, 2, ... in a text, the best first; else []."""
+    text = text.strip(" \t\n,;|")
+    start, *cells = _PLACE.split(text)
+    pairs = [*zip(map(int, cells[::2]), cells[1::2], strict=True)]
+    if start:
+        *cells, end = _PLACE_BEHIND.split(text)
+        if end or re.search("[,;|]", "".join(cells[::2])):
+            return []
+        pairs = sorted(zip(map(int, cells[1::2]), cells[::2], strict=True))
+    labels = [label for _, label in pairs]
+    is_counted = [place for place, _ in pairs] == [*range(1, len(pairs) + 1)]
+    if not is_counted or len({*labels}) < max(len(labels), 2):
+        return []
+    return labels
 
 
 def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
@@ -385,6 +413,17 @@ def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
     if separator != BEFORE:
         return [[label] for label in _split_list(text, separator)]
     return [_split_list(group, TIED.strip()) for group in text.split(BEFORE)]
+
+
+def _refuse_cut_labels(ranking: list[list[str]], place: str) -> None:
+    """Raise DataError if labels of a ranking contain parts of nested lists, or their places."""
+    labels = [group[0] for group in ranking]
+    if len(labels) > 1 and (_CUT_LABEL.match(labels[0]) or all(map(_WITH_PLACE.match, labels))):
+        raise DataError(
+            f"The ranking in {place} contains {labels[0]!r}, which is not a label alone; expected"
+            " labels such as 'tea, milk, rum', the best first. Remove ranks, brackets and names of"
+            " lists."
+        )
 
 
 def require_ranking_columns(
@@ -775,9 +814,10 @@ def read_ranking_frame(
         (ranking_texts,) = read_labels(frame, columns.columns)
         text_column = columns.columns[0]
         separator = _find_text_separator(text_column, frame[text_column]) or BEFORE
-        option_labels, ranking_orders = _encode_rankings(
-            [_split_ranking(text, separator) for text in ranking_texts], labels, describe_row
-        )
+        rankings = [_split_ranking(text, separator) for text in ranking_texts]
+        for row, ranking in enumerate(rankings):
+            _refuse_cut_labels(ranking, f"{describe_row(row)}, column {text_column!r}")
+        option_labels, ranking_orders = _encode_rankings(rankings, labels, describe_row)
     else:
         option_labels = _strip_question(columns.columns)
         rank_rows = _read_ranks(frame, columns.columns)
