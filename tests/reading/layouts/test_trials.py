@@ -308,3 +308,26 @@ def test_an_answer_without_options_is_no_trial(answer):
     said(sentence, "2 rows without options dropped", "1 row without an answer dropped")
     with refused(DataError, "A label is missing", "'image_left'"):
         recognise(table(re.sub("p2,(.+),a,b", r"p2,\1,,b", text))).build()
+
+
+PLAYED = "home,away,result\nA,B,4-2\nB,C,{}\nC,A,1-3\n"
+BEHIND = ["4-3 (OT)", "4:3 n.V.", "4-3 aet", "4-3 (3-3)", "3:1 (25:20; 20:25; 25:18)", "4-3 SO"]
+
+
+@pytest.mark.parametrize("score", BEHIND)
+def test_words_and_brackets_behind_a_score_do_not_change_it(score):
+    data, sentence = made(PLAYED.format(score))
+    assert "scores of both sides" in sentence
+    assert data == made(PLAYED.format("4-3"))[0]
+    assert made(PLAYED.format("1-1 (1-0)"))[0] == made(PLAYED.format("1-1"))[0]
+
+
+@pytest.mark.parametrize("score", ["1-1 (4-3)", "1-1 n.E.", "2-1 B", "3-1 L", "B by 2"])
+def test_an_unclear_score_is_asked_about_and_may_be_coded(score):
+    file = table(PLAYED.format(score))
+    with refused(DataError, f"{score!r} in row 3", "define it"):
+        recognise(file).build()
+    data, _ = recognise(file, coding={score: "second"}).build()
+    assert data == made(PLAYED.format("3-4"))[0]
+    _, sentence = recognise(file, coding={score: "missing"}).build()
+    assert f"1 row without an answer ({score!r}) dropped" in sentence

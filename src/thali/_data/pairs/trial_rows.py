@@ -483,7 +483,12 @@ def _build_unreadable_error(
 
 
 _POINTS = r"(\d+(?:[.,]5)?|\d*½|1/2)"
-_SCORE = re.compile(rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}")  # such as 3:1, 1/2-1/2
+# such as 3:1, 1/2-1/2, 4:3 n.V. and 2-1 (0-1), but not 3-1 L
+_SCORE = re.compile(
+    rf"{_POINTS}\s*[:‐‑–—−-]\s*{_POINTS}"
+    r"(|(?:\s*[(\[]|\s(?=[^\W\d]))(?!(?:w|l|h|a|win|won|loss|lost|home|away)\b).*)",
+    re.I,
+)
 _UNFINISHED = {"*", "+:-", "-:+", "-:-"}  # instead of the result of a game of chess
 _JSPSYCH = ("trialtype", "trialindex")
 
@@ -1124,25 +1129,37 @@ def _decode_verdict_column(
     codes, distinct_cells = pd.factorize(frame[verdict_column])
     cell_texts = list(map(format_label, distinct_cells))
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
-    # scores such as "3:1"
-    match_by_text = {text: match for text in cell_texts if (match := _SCORE.fullmatch(text))}
-    outcome_by_text = {
-        text: float(np.sign(_parse_points(match[1]) - _parse_points(match[2])))
-        for text, match in match_by_text.items()
+    word_by_score = {
+        text: word
+        for text in cell_texts
+        if (word := _read_score(text, option_labels)) and text not in option_labels
     }
-    no_answer_texts = {
-        *find_no_answers(cell_texts, option_labels),
-        *(_UNFINISHED & {*cell_texts}),
-    }
-    if (
-        not coding
-        and outcome_by_text
-        and {*cell_texts} <= {*outcome_by_text, *no_answer_texts, ""}
-        and not {*outcome_by_text} & option_labels
-    ):
-        verdicts = _build_verdicts(codes, cell_texts, outcome_by_text, "scores of both sides")
-        return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
+    if 2 * len(word_by_score) > len({*cell_texts} - find_no_answers(cell_texts, ())):
+        split_missing(coding)  # raises an error if it is no mapping
+        word_by_score |= dict.fromkeys(_UNFINISHED, _MISSING) | dict(coding or {})
+        verdicts = decode_column(
+            frame, columns[:2], verdict_column, word_by_score, columns.game, columns.count
+        )
+        how = verdicts.how.replace("coded outcome", "scores of both sides")
+        return verdicts._replace(how=how)
     return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
+
+
+def _read_score(text: str, labels: set[str]) -> str:
+    """Return the better side of a score such as 3:1, or tie; "" for other texts."""
+    match = _SCORE.fullmatch(text)
+    if match is None or any(label in match[3] for label in labels - {""}):
+        return ""
+    first, second = map(_parse_points, match.groups()[:2])
+    if first == second:
+        # words, or a higher score, may show who won in the end
+        numbers = map(int, re.findall(r"\d+", match[3]))
+        if re.search(r"[^\W\d]", match[3]) or max(numbers, default=0) > first:
+            return ""
+        return "tie"
+    if first > second:
+        return "first"
+    return "second"
 
 
 def _parse_points(text: str) -> float:
