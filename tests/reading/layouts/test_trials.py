@@ -28,12 +28,9 @@ def rows(header, cells):
     """A over B twice, B over A once, a tie; the second column of options is the one chosen in row
     2."""
     pairs = ["tea,milk", "milk,tea", "tea,milk", "milk,tea"]
-    return (
-        "\n".join(
-            [header, *(f"{pair},{cell}" for pair, cell in zip(pairs, cells.split(), strict=True))]
-        )
-        + "\n"
-    )
+    answers = cells.split("/") if "/" in cells else cells.split()
+    lines = [f"{pair},{cell}" for pair, cell in zip(pairs, answers, strict=True)]
+    return "\n".join([header, *lines]) + "\n"
 
 
 @pytest.mark.parametrize(
@@ -55,6 +52,9 @@ def rows(header, cells):
         ("gauche,droite,choix", "tea tea milk égalité", ("label", "égalité")),
         ("izquierda,derecha,elegido", "tea tea milk empate", ("label", "empate")),
         ("left,right,choice", "1 2 2 tie", ("side", "tie")),
+        ("model_a,model_b,vote", "Response A/Response B/Response B/Both bad", ("side", "Both bad")),
+        ("a,b,vote", "👈  A is better/👉 B/👉 B/🤝  Tie", ("side", "🤝  Tie")),
+        ("a,b,vote", "A 👈/B 👉/B/👎 Both equally poor", ("side", "👎 Both equally poor")),
     ],
 )
 def test_trials_are_recognised_and_counted(header, cells, answer):

@@ -1,7 +1,7 @@
 """Reading comparisons from trials or games: rows with two options and an outcome."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -192,11 +192,7 @@ def _recognise_outcomes(
     tie_words = TIE_WORDS
     if is_game:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
-    tie_texts = {
-        text
-        for text in texts
-        if (simplify_name(text) in tie_words or text == _TIED_VERDICT) and text not in option_labels
-    }
+    tie_texts = {text for text in texts if _is_tie(text, tie_words) and text not in option_labels}
     has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
         is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
     )
@@ -237,6 +233,21 @@ def _recognise_outcomes(
     raise _build_unreadable_error(
         frame, option_columns, chosen_column, is_unread, set(texts), is_game, count_column
     )
+
+
+def _simplify_answer(text: str) -> str:
+    """Return an answer as `simplify_name` does, without symbols before or behind its words."""
+    return simplify_name(_SYMBOLS.sub("", text))
+
+
+_BOTH = re.compile(r"\W*both\b", re.I)  # such as: both equally good
+_SYMBOLS = re.compile(r"^[^\w\s<>=]+\s+|\s+[^\w\s<>=]+$")
+
+
+def _is_tie(text: str, tie_words: Collection[str] = TIE_WORDS) -> bool:
+    """Return whether an answer is one of these words for a tie, or begins with both."""
+    is_both = _BOTH.match(text) is not None
+    return is_both or _simplify_answer(text) in tie_words or text == _TIED_VERDICT
 
 
 def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
@@ -312,11 +323,11 @@ def _map_sides(
         outcomes = {m[0]: outcome_by_initial.get(m[1].casefold(), TIE) for m in winners}
         if {*outcomes.values()} == {FIRST, SECOND}:
             return outcomes | dict.fromkeys(tie_texts, TIE)
-    if not all(simplify_name(text) in outcome_by_word for text in answer_texts):
+    if not all(_simplify_answer(text) in outcome_by_word for text in answer_texts):
         if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
             return outcome_by_number | dict.fromkeys(tie_texts, TIE)
         outcome_by_word = _map_side_words(option_columns, is_game)
-    outcomes = {text: _read_side(simplify_name(text), outcome_by_word) for text in answer_texts}
+    outcomes = {text: _read_side(_simplify_answer(text), outcome_by_word) for text in answer_texts}
     if None in outcomes.values() or len({*outcomes.values()}) < min(len(outcomes), 2):
         return None
     return outcomes | dict.fromkeys(tie_texts, TIE)
@@ -976,7 +987,7 @@ def _list_verdict_cells(
 def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, str]) -> bool:
     """Return whether cells are words for both sides or for a tie, or mark a named side."""
     texts = [*labels.unique()]
-    tie_texts = {text for text in texts if simplify_name(text) in TIE_WORDS}
+    tie_texts = {*filter(_is_tie, texts)}
     sides_by_text = None
     if mentions_choice(name) or not {"win", "wins", "won"}.isdisjoint(list_name_words(name)):
         sides_by_text = _map_flags(texts, name, option_columns)
