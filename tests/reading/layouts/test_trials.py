@@ -55,6 +55,8 @@ def rows(header, cells):
         ("model_a,model_b,vote", "Response A/Response B/Response B/Both bad", ("side", "Both bad")),
         ("a,b,vote", "👈  A is better/👉 B/👉 B/🤝  Tie", ("side", "🤝  Tie")),
         ("a,b,vote", "A 👈/B 👉/B/👎 Both equally poor", ("side", "👎 Both equally poor")),
+        ("player1,player2,outcome", "W1 W2 W2 D", ("side", "D")),
+        ("player1,player2,outcome", "win1/Player 2 wins/win2/draw", ("side", "draw")),
     ],
 )
 def test_trials_are_recognised_and_counted(header, cells, answer):
@@ -331,3 +333,9 @@ def test_an_unclear_score_is_asked_about_and_may_be_coded(score):
     assert data == made(PLAYED.format("3-4"))[0]
     _, sentence = recognise(file, coding={score: "missing"}).build()
     assert f"1 row without an answer ({score!r}) dropped" in sentence
+
+
+def test_coded_wins_leave_a_draw_a_draw():
+    file = table("player1,player2,outcome\nA,B,1W\nB,C,2W\nC,A,D\nA,C,1W\n")
+    data, _ = recognise(file, coding={"1W": "first", "2W": "second"}).build()
+    assert data.tied.sum() == 1 and data.wins.sum() + data.losses.sum() == 3

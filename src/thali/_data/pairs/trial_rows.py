@@ -105,6 +105,9 @@ _SIDE_PATTERNS = (
     "alt{}",
     "profile{}",
     "{}wins",
+    "player{}wins",
+    "w{}",
+    "win{}",
     "{}vote",
     "{}isbetter",
 )
@@ -190,7 +193,7 @@ def _recognise_outcomes(
     """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
     # With a code for a side, other numbers and single letters are not sides.
     tie_words = TIE_WORDS
-    if is_game:
+    if is_game or simplify_name(chosen_column) in RESULT.sure:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
     tie_texts = {text for text in texts if _is_tie(text, tie_words) and text not in option_labels}
     has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
