@@ -73,6 +73,7 @@ SAME = {
         one_hot("left,right,chosen_left,chosen_right,chosen_tie"),
         one_hot("option1,option2,winner_option1,winner_option2,tie", "yes", "no"),
         one_hot("a,b,preferred_a,preferred_b,draw"),
+        one_hot("sample a,sample b,prefer a,prefer b,no preference", "1", ""),
     ),
     "whether one side was chosen": (
         SIDES,

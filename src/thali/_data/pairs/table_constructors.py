@@ -198,6 +198,9 @@ def _read_counts(
     """Read each row's counts of the first option, the second, and ties."""
     no_counts = np.zeros(len(frame))
     ties_column = columns.ties
+    marks = frame.loc[:, list(filter(None, (*columns.times, ties_column)))]
+    if len(columns.times) == 2 and marks.eq(1).equals(marks.notna()):  # 1, or empty
+        frame = frame.assign(**marks.fillna(0))
     tie_counts = no_counts
     if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
         tie_counts = read_counts(frame, ties_column, weights)
