@@ -276,6 +276,91 @@ def test_marks_of_items_are_no_options():
     assert board_of(marks, without=["is_hard"]).data.n_options == 4
 
 
+PAPER = pd.DataFrame(
+    {
+        "Model": ["A", "B", "C", "D"],
+        "MMLU": [89.7, 74.2, 72.8, 70.1],
+        "GSM8K": [81.9, 80.2, 78.8, 66.2],
+        "BBH": [77.8, 79.4, 78.4, 60.9],
+        "ARC": [87.4, 79.3, 70.7, 65.5],
+    }
+)
+
+
+def test_row_numbers_are_no_scores():
+    grades = simulate("grades", 12)
+    board = board_of(grades)
+    numbered = grades.assign(number=range(1, 13))
+    for source in (numbered, numbered[["number", "item", *MODELS]]):
+        again = board_of(source)
+        pd.testing.assert_frame_equal(again.table, board.table)
+        said(again.recipe.counted.read_as, "row numbers ('number') not used")
+    ranked = board_of(PAPER.assign(Rank=[1, 2, 3, 4])[["Rank", *PAPER.columns]])
+    assert len(ranked.data.respondents) == 4
+    said(ranked.recipe.counted.read_as, "items: 'MMLU', 'GSM8K', 'BBH' and 'ARC'", "('Rank')")
+    with refused(DataError, "'id'", "`without`"):
+        board_of(grades.assign(id=np.arange(12) ** 2 // 9))
+
+
+@pytest.mark.parametrize("ranks", [[1, 1, 3, 4], [1, 3, 2, 4]])
+def test_ranks_beside_scores_are_a_question(ranks):
+    source = PAPER.assign(Rank=ranks)
+    with refused(DataError, "of 'rank' the lower may be better", "`without`"):
+        board_of(source)
+    assert board_of(source, without="Rank").data.n_comparisons == 24
+
+
+SUMMARIES = {
+    "mean": lambda scores: scores.mean(axis=1).round(2),
+    "total": lambda scores: scores.sum(axis=1),
+    "max": lambda scores: scores.max(axis=1),
+    "worst": lambda scores: scores.min(axis=1),
+}
+
+
+@pytest.mark.parametrize("name", SUMMARIES)
+def test_summaries_of_other_scores_are_a_question(name):
+    grades = simulate("grades", 12) if name != "total" else simulate("marks", 12)
+    source = grades.assign(**{name: SUMMARIES[name](grades[MODELS])})
+    for columns in ({}, {"item": "item"}):
+        with refused(DataError, f"'{name}' may be the mean", "`without`"):
+            board_of(source, **columns)
+    assert board_of(source, without=name).data.n_options == 4
+
+
+@pytest.mark.parametrize("more", [{}, {"Size": [30, 70, 70, 8]}])
+def test_a_mean_of_items_is_a_question(more):
+    source = PAPER.assign(Average=PAPER.iloc[:, 1:].mean(axis=1).round(1))
+    source = source.assign(**more)[["Model", *more, *source.columns[1:]]]
+    with refused(DataError, "'Average' may be the mean", "`where`"):
+        board_of(source)
+    turned = source.set_index("Model").T.rename_axis("dataset").reset_index()
+    with refused(DataError, "'Average' may be the mean", "`where`"):
+        board_of(turned)
+    board = board_of(turned, where="dataset != 'Average'", item="dataset")
+    assert len(board.data.respondents) == 4 + len(more)
+    # scores may equal a mean by chance, and copies are no means
+    board_of(
+        PAPER.assign(MMLU=[2, 3, 4, 1], GSM8K=[1, 2, 2, 3], BBH=[3, 4, 1, 2], ARC=[2, 3, 2, 2])
+    )
+    board_of(simulate("marks").assign(gpt=1.0, claude=1.0, llama=1.0))
+
+
+def test_ranks_of_judges_are_a_question():
+    ranks = {"Ann": [1, 2, 3, 4], "Bob": [1, 3, 2, 4], "Cid": [2, 1, 3, 4], "Dee": [1, 2, 3, 3]}
+    essays = pd.DataFrame({"Essay": list("WXYZ")} | ranks)
+    for source, columns in (
+        (essays, {"option": "Essay"}),
+        (essays.rename(columns={"Essay": "model"}), {}),
+        (essays.rename(columns={"Essay": "sample"}), {}),
+    ):
+        with refused(DataError, "may be ranks or scores", "`item`", "`unranked='absent'`"):
+            board_of(source, **columns)
+    turned = essays.set_index("Essay").T.rename_axis("judge").reset_index()
+    assert list(board_of(turned, unranked="absent").table.index) == list("WXYZ")
+    assert list(board_of(turned, item="judge").table.index) == list("ZYXW")
+
+
 def test_the_score_of_repeated_options_is_asked_for():
     long = lengthen(simulate("grades", 40))
     with refused(DataError, "the score of an option", "`score`"):

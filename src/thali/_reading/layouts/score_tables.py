@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.column_readers import add_note, check_columns, encode_texts, get_column
+from thali._data.column_readers import (
+    add_note,
+    check_columns,
+    encode_texts,
+    get_column,
+    is_row_number,
+)
 from thali._data.column_roles import (
     ITEM,
     OPTION,
+    RANK,
     RESPONDENT,
     RUN,
     SCORE,
@@ -28,22 +35,30 @@ from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.score_comparisons import compare_scores
 from thali._labels import format_label, format_plural, list_names, shorten
-from thali.errors import Argument, DataError, Message
+from thali.errors import Argument, DataError, Message, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape
+from ..text_cells import join_notes
 
 NAME = "table of scores"
 _MEANING = "for each item and pair, the higher score wins, and equal scores are ties"
 # words of evaluation programs for right, half right and wrong
 _GRADES = dict.fromkeys("c correct pass passed true yes".split(), 1.0) | {"p": 0.5, "": np.nan}
 _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
-_MARKS = {"is", "has", "was", "needs", "requires", "contains"}  # first words of marks of items
+# first words of marks and identifiers of items
+_MARKS = {"is", "has", "was", "needs", "requires", "contains", "id", "idx", "uid", "qid"}
 # words of measures of which the lower is better
 _LOW = set("error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl".split())
 _LOW |= set("latency runtime duration time seconds cost fid brier regret distance".split())
+_LOW |= {*RANK.sure}
 _METRICS = {"metric", "metricname", "measure"}  # names of columns of such words
 _MAX_OPTIONS = 100  # rows, above which texts in the first column are items
+_ROUNDING = 0.025  # relative to the spread of scores, up to which a mean may differ
+_MAX_BY_CHANCE = 0.01
+_MAX_CHECKED = 1000  # rows
+_EXTREMES = set("max maximum highest best min minimum lowest worst".split())
+_MIN_NUMBERED = 5  # rows, from which on any column may be row numbers, not only the first
 
 
 class _ScoreColumns(NamedTuple):
@@ -118,6 +133,7 @@ def _find_columns(
         if name not in (*items, *runs, *options, *scores)
         and get_column(table.frame, name).nunique() > 1
     ]
+    table = _drop_row_numbers(table, {*items, *options, *scores, *runs, *parts})
     is_long = bool(options and scores and (items or parts))
     is_turned = bool(options) and not is_long and not items
     if options and not is_long and _has_repeats(table, options[0]):
@@ -125,7 +141,8 @@ def _find_columns(
     if is_turned:  # one row per option
         turned = table.frame.set_index(options[0]).T.infer_objects()
         turned.columns = turned.columns.map(format_label)
-        table = replace(table, frame=turned.reset_index(names=ITEM.name))
+        note = join_notes(table.note, f"items: {shorten(list(turned.index))}")
+        table = replace(table, frame=turned.reset_index(names=ITEM.name), note=note)
         items = [ITEM.name]
         parts = []
     first_column = get_column(table.frame, table.names[0])
@@ -145,7 +162,10 @@ def _find_columns(
     numbers = {name: cells for name, cells in numbers.items() if cells is not None}
     if not numbers:
         return table, None
-    frame = pd.DataFrame(numbers)
+    labels = None
+    if items:
+        labels = get_column(table.frame, items[-1])
+    frame = pd.DataFrame(numbers, labels)
     words = [*map(list_name_words, numbers)]
     if is_turned:
         words = [sum(map(list_name_words, get_column(table.frame, items[0])), [])]
@@ -162,9 +182,29 @@ def _find_columns(
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
         return table, None
-    if doubt is None and item is None and option is None:
+    if is_board:
+        doubt = doubt or _question_summaries(frame) or _question_summaries(frame.T)
+    if is_board and item is None:
+        doubt = doubt or _question_ranks(frame if is_turned else frame.T)
+    # a named or known column of options shows that the others are scores
+    if doubt is None and item is None and option is None and not is_turned:
         doubt = _question_scores(frame, items, table, is_guessed)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
+
+
+def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTable:
+    """Return the table without unused columns that number its rows, which its note reports."""
+    # an option may have the scores 1, 2 and 3, but rarely 1 to 5 in this order
+    names = [
+        name
+        for name in table.names
+        if name not in used_columns and is_row_number(get_column(table.frame, name))
+        if name == table.names[0] or len(table.frame) >= _MIN_NUMBERED
+    ]
+    if not names:
+        return table
+    note = join_notes(table.note, f"row numbers ({shorten(names)}) not used")
+    return replace(table, frame=table.frame.drop(columns=names), note=note)
 
 
 def _list_columns(
@@ -211,7 +251,10 @@ def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | N
     if low and scores.min(axis=None) >= 0.0:
         return Message(
             f"The higher score wins, but of {min(low)!r} the lower may be better: write such"
-            " numbers with a minus sign, or rename the column if the higher is better."
+            " numbers with a minus sign, rename the column if the higher is better, or drop it"
+            " with ",
+            Argument("without"),
+            ".",
         )
     marks = [name for name in scores if _MARKS.intersection(list_name_words(name)[:1])]
     if not 0 < len(marks) < scores.shape[1]:
@@ -220,6 +263,54 @@ def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | N
         f"{marks[0]!r} may describe the items; drop such columns with ",
         Argument("without"),
         ", or rename options.",
+    )
+
+
+def _question_summaries(scores: pd.DataFrame) -> Message | None:
+    """Return a question if a column is the mean, sum or extreme of others; else None."""
+    cells = scores.head(_MAX_CHECKED).to_numpy(float)
+    cells = cells[np.isfinite(cells).all(axis=1)]
+    n_rows, n_columns = cells.shape
+    if not n_rows or not 2 < n_columns <= _MAX_OPTIONS:
+        return None
+    tolerance = _ROUNDING * cells.std()
+    # roughly the number of columns that equal a mean by chance, if numbers are independent
+    n_by_chance = n_columns**2 * max(2 * _ROUNDING, 1 / len(np.unique(cells))) ** n_rows
+    for k, name in enumerate(scores):
+        column = cells[:, [k]]
+        is_summary = not _EXTREMES.isdisjoint(list_name_words(str(name))) and (
+            (column >= cells).all() or (column <= cells).all()
+        )
+        for block in (cells[:, :k][:, ::-1], cells[:, k + 1 :]):  # neighbours, the nearest first
+            sums = block.cumsum(axis=1)
+            means = sums / np.arange(1, block.shape[1] + 1)
+            errors = np.minimum(abs(sums - column), abs(means - column)).max(axis=0)
+            # a mean of copies is a copy
+            is_mean = n_by_chance < _MAX_BY_CHANCE and errors[:1].any()
+            is_summary |= is_mean and (errors[1:] <= tolerance).any()
+        if is_summary:
+            return Message(
+                f"{str(name)!r} may be the mean, sum or extreme of others; drop such columns with ",
+                Argument("without"),
+                ", and such rows with ",
+                Argument("where"),
+                ".",
+            )
+    return None
+
+
+def _question_ranks(scores: pd.DataFrame) -> Message | None:
+    """Return a question if each row may contain ranks of the columns; else None."""
+    ranks = scores.rank(axis=1, method="min")
+    if scores.shape[1] < 3 or (ranks != scores).any(axis=None) or scores.max(axis=1).min() < 2.0:
+        return None
+    return Message(
+        "The numbers 1, 2, ... may be ranks or scores. Turn the table, so that each column contains"
+        " the numbers of an option; then, if 1 is the best, set ",
+        Setting("unranked", "absent"),
+        "; if the highest number is the best, give the name of the column of items with ",
+        Argument(ITEM.name),
+        ".",
     )
 
 
