@@ -361,6 +361,22 @@ def test_ranks_of_judges_are_a_question():
     assert list(board_of(turned, item="judge").table.index) == list("ZYXW")
 
 
+@pytest.mark.parametrize("names", [("reward_a", "reward_b"), ("score_model_a", "score_model_b")])
+def test_scores_of_the_two_options_in_each_row_are_a_question(names):
+    scores = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
+    pairs = [(MODELS[k % 4], MODELS[(k + 1 + k // 4) % 4]) for k in range(12)]
+    source = pd.DataFrame(pairs, columns=["model_a", "model_b"]).assign(question_id=range(12))
+    source[[*names]] = scores
+    with refused(DataError, "may be in 'model_a' and 'model_b'", "'score_a'", "`without`"):
+        board_of(source)
+    with refused(DataError, "'model_a' or 'model_b' was chosen"):
+        th.read(source)
+    named = source.rename(columns=dict(zip(names, ("score_a", "score_b"), strict=True)))
+    data = board_of(named).recipe.counted.data
+    assert sorted(data.labels) == sorted(MODELS) and data.n_comparisons == 12
+    assert sorted(board_of(source, without=["model_a", "model_b"]).table.index) == sorted(names)
+
+
 def test_the_score_of_repeated_options_is_asked_for():
     long = lengthen(simulate("grades", 40))
     with refused(DataError, "the score of an option", "`score`"):

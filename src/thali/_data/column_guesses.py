@@ -69,6 +69,16 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     return list(side_columns.values())
 
 
+def list_labelled_sides(frame: "pd.DataFrame") -> list[tuple[str, str]]:
+    """Return the columns of two sides that contain texts, some of which are repeated."""
+    return [
+        pair.columns
+        for pair in find_side_columns(column_names(frame))
+        if not any(has_numbers(get_column(frame, name)) for name in pair.columns)
+        and not frame[[*pair.columns]].stack().is_unique
+    ]
+
+
 def _split_side_names(
     name_by_simplified: dict[str, str], side_marks: tuple[str, str]
 ) -> Iterator[tuple[str, str, str, str]]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from thali._data.column_guesses import list_labelled_sides
 from thali._data.column_readers import (
     add_note,
     check_columns,
@@ -133,7 +134,8 @@ def _find_columns(
         if name not in (*items, *runs, *options, *scores)
         and get_column(table.frame, name).nunique() > 1
     ]
-    table = _drop_row_numbers(table, {*items, *options, *scores, *runs, *parts})
+    respondents = _list_columns(RESPONDENT, table, ())
+    table = _drop_row_numbers(table, {*items, *options, *scores, *runs, *parts, *respondents})
     is_long = bool(options and scores and (items or parts))
     is_turned = bool(options) and not is_long and not items
     if options and not is_long and _has_repeats(table, options[0]):
@@ -182,6 +184,8 @@ def _find_columns(
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
         return table, None
+    for sides in list_labelled_sides(table.frame.drop(columns=[*numbers, *items])):
+        doubt = doubt or _question_sides(sides, [*numbers])
     if is_board:
         doubt = doubt or _question_summaries(frame) or _question_summaries(frame.T)
     if is_board and item is None:
@@ -201,7 +205,7 @@ def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTabl
         if name not in used_columns and is_row_number(get_column(table.frame, name))
         if name == table.names[0] or len(table.frame) >= _MIN_NUMBERED
     ]
-    if not names:
+    if len(names) in (0, len(table.names)):
         return table
     note = join_notes(table.note, f"row numbers ({shorten(names)}) not used")
     return replace(table, frame=table.frame.drop(columns=names), note=note)
@@ -263,6 +267,19 @@ def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | N
         f"{marks[0]!r} may describe the items; drop such columns with ",
         Argument("without"),
         ", or rename options.",
+    )
+
+
+def _question_sides(sides: tuple[str, str], names: list[str]) -> Message:
+    """Return the question whether numbers are scores of the two options in each row."""
+    first, second = sides
+    return Message(
+        f"The options may be in {first!r} and {second!r}. If {shorten(names, 4)} include their"
+        " scores, of which the higher wins, rename these to 'score_a' and 'score_b'; if each is an"
+        " answer, write one row per answer, with a column 'choice'; otherwise drop"
+        f" {first!r} and {second!r} with ",
+        Argument("without"),
+        ".",
     )
 
 
