@@ -16,7 +16,7 @@ from thali._data.choice_marks import (
     is_free_text,
 )
 from thali._data.choices.best_worst_tables import find_best_columns
-from thali._data.column_guesses import ColumnsRead, can_be_measure
+from thali._data.column_guesses import ColumnsRead, can_be_measure, list_labelled_sides
 from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
 from thali._data.column_roles import (
     AWAY,
@@ -670,6 +670,8 @@ def match_wide(
     wide_columns = find_wide_columns(table.frame, named_columns, coding)
     if wide_columns is None:
         return None
+    if wide_columns.order == "numbered" and list_labelled_sides(table.frame):
+        return None  # answers of respondents on the pair in each row
     description = f"one column per pair, {shorten(list(wide_columns.pairs), 3)}"
     roles = ColumnsRead(
         tuple(wide_columns.pairs), (), keep_given(wide_columns.count), wide_columns.respondent

@@ -47,7 +47,7 @@ from thali._data.similarities.similarity_tables import (
     read_measured_pairs,
 )
 from thali._inference.user_warnings import warn
-from thali._labels import format_label, shorten
+from thali._labels import format_label, list_names, shorten
 from thali.errors import Argument, DataError, DataWarning, Message, Setting, prefix_errors
 
 from ..square_table import Square, describe_non_square, find_square
@@ -503,12 +503,14 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
         return None
     rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
     question = None
-    if {*rows["similarity"].dropna()} == {1, 2}:
+    codes = {*rows["similarity"].dropna()}
+    if codes in ({1, 2}, {0, 1, 2}, {-1, 0, 1}):
         first, second = sides[0]
+        numbers = list_names(f"{code:g}" for code in sorted(codes))
         question = Message(
-            f"The numbers 1 and 2 in {shorten(raters, 3)} may say that {first!r} or {second!r} was"
-            " chosen. If they do, write one row per answer, with columns 'respondent' and 'choice';"
-            " if they are ratings, set ",
+            f"The numbers {numbers} in {shorten(raters, 3)} may say that {first!r} or {second!r}"
+            " was chosen. If they do, write one row per answer, with columns 'respondent' and"
+            " 'choice'; if they are ratings, set ",
             Setting("kind", "similarities"),
             ".",
         )
