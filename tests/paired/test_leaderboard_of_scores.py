@@ -299,7 +299,7 @@ def test_row_numbers_are_no_scores():
     assert len(ranked.data.respondents) == 4
     said(ranked.recipe.counted.read_as, "items: 'MMLU', 'GSM8K', 'BBH' and 'ARC'", "('Rank')")
     with refused(DataError, "'id'", "`without`"):
-        board_of(grades.assign(id=np.arange(12) ** 2 // 9))
+        board_of((10 * grades[MODELS]).assign(item=grades["item"], id=np.arange(2, 14) ** 2))
 
 
 @pytest.mark.parametrize("ranks", [[1, 1, 3, 4], [1, 3, 2, 4]])
@@ -322,9 +322,10 @@ SUMMARIES = {
 def test_summaries_of_other_scores_are_a_question(name):
     grades = simulate("grades", 12) if name != "total" else simulate("marks", 12)
     source = grades.assign(**{name: SUMMARIES[name](grades[MODELS])})
-    for columns in ({}, {"item": "item"}):
-        with refused(DataError, f"'{name}' may be the mean", "`without`"):
-            board_of(source, **columns)
+    with refused(DataError, f"'{name}' may be the mean", "`without`"):
+        board_of(source, item="item")
+    with pytest.raises(DataError, match="`without`"):
+        board_of(source)
     assert board_of(source, without=name).data.n_options == 4
 
 
@@ -336,7 +337,7 @@ def test_a_mean_of_items_is_a_question(more):
         board_of(source)
     turned = source.set_index("Model").T.rename_axis("dataset").reset_index()
     with refused(DataError, "'Average' may be the mean", "`where`"):
-        board_of(turned)
+        board_of(turned, item="dataset")
     board = board_of(turned, where="dataset != 'Average'", item="dataset")
     assert len(board.data.respondents) == 4 + len(more)
     # scores may equal a mean by chance, and copies are no means

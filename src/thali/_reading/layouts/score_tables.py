@@ -184,15 +184,16 @@ def _find_columns(
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     if len(numbers) < 2 or score is not None:
         return table, None
-    for sides in list_labelled_sides(table.frame.drop(columns=[*numbers, *items])):
-        doubt = doubt or _question_sides(sides, [*numbers])
+    sides = list_labelled_sides(table.frame.drop(columns=[*numbers, *items]))
+    # a column of options, named or known, shows that the others are scores
+    if item is None and option is None and not is_turned:
+        doubt = _question_scores(frame, items, table, is_guessed) or doubt
+    if doubt is None and sides:
+        doubt = _question_sides(sides[0], [*numbers])
     if is_board:
         doubt = doubt or _question_summaries(frame) or _question_summaries(frame.T)
     if is_board and item is None:
         doubt = doubt or _question_ranks(frame if is_turned else frame.T)
-    # a named or known column of options shows that the others are scores
-    if doubt is None and item is None and option is None and not is_turned:
-        doubt = _question_scores(frame, items, table, is_guessed)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
 
 
