@@ -152,6 +152,9 @@ SAME = {
         RANKED.replace("rank1,rank2,rank3", "toppings[1],toppings[2],toppings[3]"),
         RANKED.replace("rank1,rank2,rank3", "Rank! [Rank 1],Rank! [Rank 2],Rank! [Rank 3]"),
         RANKED.replace("rank1,rank2,rank3", "Top [1st choice],Top [2nd choice],Top [3rd choice]"),
+        RANKED.replace("rank1,rank2,rank3", "Erstwunsch,Zweitwunsch,Drittwunsch"),
+        RANKED.replace("rank1,rank2,rank3", "Wunsch 1,Wunsch 2,Wunsch 3"),
+        RANKED.replace("id,rank1,rank2,rank3", "id,1.,2.,3.").replace("\n1,", "\n01,"),
     ),
     "a grid of a survey": (
         FULL,

@@ -96,6 +96,7 @@ RANK_STEMS = {
     "preference",
     "top",
     "wahl",
+    "wunsch",
     "choix",
     "favourite",
     "favorite",
@@ -107,6 +108,7 @@ _ORDINALS = tuple(
         "best secondbest thirdbest fourthbest",
         " ".join(["1st", "2nd", "3rd", *(f"{k}th" for k in range(4, 100))]),
         "erste zweite dritte vierte fünfte sechste",
+        "erst zweit dritt viert fünft sechst",
         "premier deuxième troisième quatrième cinquième",
         "primero segundo tercero cuarto quinto",
     )
@@ -114,7 +116,7 @@ _ORDINALS = tuple(
 _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
-_ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "choix")
+_ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "wunsch", "choix")
 # the place before a label, as in 1. tea, 2. milk, or behind it, as in milk (2), tea (1)
 _ORDINAL_ENDING = "(?:st|nd|rd|th)?"
 _PLACE = re.compile(
@@ -526,7 +528,9 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
 _STEMS = "|".join(sorted(RANK_STEMS, key=len, reverse=True))
 _ORDINAL = r"[^\W\d_]+|\d+(?:st|nd|rd|th|\.)"
 _WORDED_RANK = re.compile(
-    rf"(?<![^\W_])(?=((?:(?:{_ORDINAL})[\s_]*(?:{_STEMS})|(?:{_STEMS})[\W_]*\d+)(?![^\W_])))", re.I
+    rf"(?<![^\W_])(?=((?:(?:{_ORDINAL})[\s_]*(?:{_STEMS})|(?:{_STEMS})[\W_]*\d+)(?![^\W_])"
+    r"|^\d+\.$))",  # the German 1., 2., 3.
+    re.I,
 )
 
 
