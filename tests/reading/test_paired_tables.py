@@ -117,6 +117,13 @@ def test_verdicts_name_an_option_or_its_column(header, first, second, tie):
     assert won(read(table(header, rows))) == ({"tea": 1, "rum": 0, "gin": 1}, 1)
 
 
+def test_numbers_within_names_of_columns_are_sides():
+    names = dict(first="answer_0_source", second="answer_1_source", chosen="better_id")
+    rows = [("tea", "rum", 0), ("rum", "gin", 1), ("gin", "tea", 0)]
+    data = read(table(",".join(names.values()), rows), **names)
+    assert won(data) == ({"tea": 1, "rum": 0, "gin": 2}, 0)
+
+
 @pytest.mark.parametrize(
     ("header", "of_first", "of_second"),
     [

@@ -371,7 +371,7 @@ def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
 
 
 def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
-    """Return the outcome of words that end or begin one column name only, "a" of "model_a"."""
+    """Return the outcome of words in one column name only, such as "a" of "model_a"."""
     words_by_column = []
     for column in option_columns:
         parts = _NAME_PART.findall(column)
@@ -379,7 +379,7 @@ def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
             {
                 simplify_name("".join(words))
                 for k in range(len(parts))
-                for words in (parts[k:], parts[: k + 1])
+                for words in (parts[k:], parts[: k + 1], parts[k : k + 1])
             }
         )
     first_words, second_words = words_by_column
