@@ -1358,8 +1358,10 @@ def test_a_second_answer_with_an_unknown_cell_is_asked_about(cells, names):
     for source, second in ((with_ties, 2), (with_ties.replace(2, -1), -1)):
         with refused(DataError, "'item1' or 'item2' was chosen", "kind='similarities'"):
             th.read(source)
+        with refused(DataError, "no column contains the items"):  # nor pairs in prefmod's order
+            th.leaderboard(source, progressbar=False)
         with refused(DataError, "may be in 'item1' and 'item2'", "one row per answer", "'choice'"):
-            th.leaderboard(source, progressbar=False)  # no pairs in the order of prefmod
+            th.leaderboard(source.assign(q=list("xyz")), item="q", progressbar=False)
         answers = source.melt(["item1", "item2"], var_name="respondent", value_name="choice")
         coding = {0: "tie", 1: "first", second: "second"}
         assert th.read(answers, coding=coding).n_ties == 2
