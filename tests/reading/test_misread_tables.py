@@ -1241,6 +1241,17 @@ def test_codes_of_choices_in_a_column_per_respondent_are_no_ratings():
     answers = frame.melt(["item1", "item2"], var_name="respondent", value_name="choice")
     assert th.read(answers).n_comparisons == 9
     assert isinstance(th.read(frame.replace(2, 5)), th.Similarities)
+    with_ties = frame.assign(rater3=[0, 1, 0])
+    for source, second in ((with_ties, 2), (with_ties.replace(2, -1), -1)):
+        with refused(DataError, "'item1' or 'item2' was chosen", "kind='similarities'"):
+            th.read(source)
+        with refused(DataError, "no column contains the items"):  # nor pairs in prefmod's order
+            th.leaderboard(source, progressbar=False)
+        with refused(DataError, "may be in 'item1' and 'item2'", "one row per answer", "'choice'"):
+            th.leaderboard(source.assign(q=list("xyz")), item="q", progressbar=False)
+        answers = source.melt(["item1", "item2"], var_name="respondent", value_name="choice")
+        coding = {0: "tie", 1: "first", second: "second"}
+        assert th.read(answers, coding=coding).n_ties == 2
 
 
 @pytest.mark.parametrize(
@@ -1352,16 +1363,3 @@ def test_a_second_answer_with_an_unknown_cell_is_asked_about(cells, names):
     assert th.read(frame.join(answers), chosen=names[0]).n_comparisons == 4
     trait = pd.Series(["A", "P", "Q", "Q"], name="topic")
     assert th.read(frame.join([answers[names[0]], trait])).n_comparisons == 4
-
-
-    with_ties = frame.assign(rater3=[0, 1, 0])
-    for source, second in ((with_ties, 2), (with_ties.replace(2, -1), -1)):
-        with refused(DataError, "'item1' or 'item2' was chosen", "kind='similarities'"):
-            th.read(source)
-        with refused(DataError, "no column contains the items"):  # nor pairs in prefmod's order
-            th.leaderboard(source, progressbar=False)
-        with refused(DataError, "may be in 'item1' and 'item2'", "one row per answer", "'choice'"):
-            th.leaderboard(source.assign(q=list("xyz")), item="q", progressbar=False)
-        answers = source.melt(["item1", "item2"], var_name="respondent", value_name="choice")
-        coding = {0: "tie", 1: "first", second: "second"}
-        assert th.read(answers, coding=coding).n_ties == 2

@@ -200,7 +200,9 @@ def find_keys(
     """
     known_key = respondent or task
     if known_key is None:  # of each respondent one task, numbered by a column of any name
-        known_key = respondent = find_key_column(frame, [], chosen, [alternative])
+        key = find_key_column(frame, [], chosen, [alternative])
+        if key is not None and get_column(frame, key).nunique() > _MIN_SETS:
+            known_key = respondent = key
     if known_key is None or (respondent is not None and task is not None):
         return respondent, task
     other_key = known_key

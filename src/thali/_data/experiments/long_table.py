@@ -518,8 +518,8 @@ def mark_rated_tasks(
         task = columns[1] or TASK.find_column(name_by_simplified)
         if respondent is None:
             raise DataError(
-                f"No column identifies the respondent who answered in {outcome!r}; give its name"
-                " with ",
+                f"No column identifies the respondents whose answers are in {outcome!r}; give the"
+                " name of such a column with ",
                 Argument("respondent"),
                 f". The columns are {shorten([*frame.columns], 12)}.",
             ) from None

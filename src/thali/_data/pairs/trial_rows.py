@@ -1150,7 +1150,7 @@ def _decode_verdict_column(
     }
     if 2 * len(word_by_score) > len({*cell_texts} - find_no_answers(cell_texts, ())):
         split_missing(coding)  # raises an error if it is no mapping
-        word_by_score |= dict.fromkeys(_UNFINISHED, _MISSING) | dict(coding or {})
+        word_by_score |= dict.fromkeys(_UNFINISHED, MISSING) | dict(coding or {})
         verdicts = decode_column(
             frame, columns[:2], verdict_column, word_by_score, columns.game, columns.count
         )

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import chain
 from os.path import commonprefix
 from string import ascii_uppercase
 from typing import Any
@@ -510,7 +511,10 @@ def _has_answer(table: RawTable, option_columns: tuple[str, ...]) -> bool:
     others = [name for name in table.names if name not in option_columns]
     if ODD.find_column(map_plain_names(others)):
         return True
-    return any(answers_by_place(table.frame, name, option_columns) for name in others)
+    shown = {*chain(*find_column_series(others))}  # shown1, shown2, ... beside rank1, rank2, ...
+    return any(
+        answers_by_place(table.frame, name, option_columns) for name in others if name not in shown
+    )
 
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
