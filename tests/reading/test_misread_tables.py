@@ -1308,7 +1308,6 @@ VOTES += [
     "Número de votos",
     "Votes cast",
     "votes",
-    "Total",
 ]
 
 
@@ -1320,11 +1319,9 @@ def test_numbers_of_votes_are_counts_under_any_name(name):
     assert th.read(frame).n_choices == 62 and repr(name) in th.read(frame).read_as
     texts = frame.iloc[:, 1:].agg(" > ".join, axis=1)
     assert th.read(frame[[name]].assign(ranking=texts)).n_choices == 62
-    if name != "Total":  # of a list it may be that of both options
-        listed = pd.read_csv(io.StringIO(f"winner,loser,{name}\n{COUNTED}"))
-        assert th.read(listed).n_comparisons == 30
-        with refused(DataError, f"{name!r} numbers the rows"):
-            th.read(listed.assign(**{name: range(1, 7)}))
+    # of a list they may be those of both options
+    listed = pd.read_csv(io.StringIO(f"chosen,rejected,{name}\n{COUNTED}"))
+    assert th.read(listed).n_comparisons == 6 and "not used" in th.read(listed).read_as
 
 
 def test_the_sum_of_ranks_is_no_count():

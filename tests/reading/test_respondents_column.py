@@ -244,7 +244,7 @@ def test_options_ranked_twice_may_be_ranked_by_two_people():
 
 
 @pytest.mark.parametrize(
-    ("layout", "trait"), [("trials", "age"), ("triplets", "Sex"), ("list", "age")]
+    ("layout", "trait"), [("trials", "age"), ("triplets", "Age"), ("list", "age")]
 )
 def test_the_same_numbers_in_two_studies_may_be_other_people(layout, trait):
     answers = {"left": list("trg"), "right": list("rgt"), "choice": list("trt")}
@@ -369,7 +369,7 @@ def test_names_of_respondents_in_experiments_of_psychology(name):
     assert len(th.read(trials.assign(choice=frame["choice"])).respondents) == 6
 
 
-@pytest.mark.parametrize("name", ["code", "S"])
+@pytest.mark.parametrize("name", ["code", "record"])
 def test_whether_numbers_beside_wide_tasks_are_the_respondents_is_asked(name):
     frame = wide_tasks_without_numbers(name)
     with refused(DataError, f"`respondent='{name}'`", f"`without=['{name}']`"):

@@ -16,9 +16,11 @@ from .column_roles import (
     AVAILABLE,
     BEST,
     CHOSEN,
+    CHOSEN_OF_TWO,
     RANK,
     RESPONDENT_OF_TASKS,
     RESPONSE_TIME,
+    RESULT,
     TASK,
     TIES,
     VERSION,
@@ -199,9 +201,9 @@ def find_keys(
     A respondent who chose once is a task; each task may have another respondent.
     """
     known_key = respondent or task
-    if known_key is None:  # of each respondent one task, numbered by a column of any name
+    if known_key is None:  # of each respondent one task, numbered by a column such as family_id
         key = find_key_column(frame, [], chosen, [alternative])
-        if key is not None and get_column(frame, key).nunique() > _MIN_SETS:
+        if key is not None and simplify_name(key).endswith("id"):
             known_key = respondent = key
     if known_key is None or (respondent is not None and task is not None):
         return respondent, task
@@ -532,12 +534,12 @@ def mentions_first_choice(name: str) -> bool:
 
 
 def clear_no_answers(frame: "pd.DataFrame") -> "pd.DataFrame":
-    """Return a table with empty cells for NA and the like in columns of marks."""
+    """Return a table with empty cells for NA and the like in columns of answers that are marks."""
     import pandas as pd
 
     for name in column_names(frame):
         column = get_column(frame, name)
-        if has_numbers(column) or column.iloc[:_FIRST_ROWS].nunique() > _MAX_CELLS_OF_MARKS:
+        if not _names_answer(name) or has_numbers(column):
             continue
         words = find_no_answers(map(format_label, column.unique()), ())
         answers = column.mask(column.isin(words))
@@ -549,7 +551,12 @@ def clear_no_answers(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame
 
 
-_MAX_CELLS_OF_MARKS = 4  # yes and no, and words for no answer
+def _names_answer(name: str) -> bool:
+    """Return whether a column's name means a choice, an answer or a result."""
+    return mentions_choice(name) or simplify_name(name) in _ANSWERS
+
+
+_ANSWERS = {*CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, *RESULT.synonyms, "sel", "ch"}
 
 
 def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -583,14 +590,20 @@ def _mark_one_each(frame: "pd.DataFrame", names: Sequence[str]) -> bool:
 def _list_marks_of_products(frame: "pd.DataFrame") -> list[str]:
     """Return marks y_1, y_2, ..., one yes in each row, beside two attributes so numbered."""
     names = column_names(frame)
-    if CHOSEN.find_column(map_plain_names(names)) is not None:
-        return []
     names_by_stem: dict[str, list[str]] = {}
     for match in filter(None, map(_NUMBERED.fullmatch, names)):
         names_by_stem.setdefault(match[1], []).append(match[0])
     series = [names for names in names_by_stem.values() if len(names) > 1]
-    marks = [names for names in series if _mark_one_each(frame, names)]
+    marks = [
+        names
+        for stem, names in names_by_stem.items()
+        if (_names_answer(stem.strip("_. ")) or "best" in list_name_words(stem))
+        and len(names) > 1
+        and _mark_one_each(frame, names)
+    ]
     if len(marks) != 1 or [*map(len, series)].count(len(marks[0])) <= _MIN_ATTRIBUTES:
+        return []
+    if any(_names_answer(name) for name in names if name not in marks[0]):
         return []
     return marks[0]
 

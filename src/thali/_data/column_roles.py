@@ -256,7 +256,7 @@ RESPONDENT = Role(
     " evaluator voter user tester farmer worker prolificpid responseid runid student panelist"
     " panellist consumer pupil child marker examiner teacher coder grader reviewer scorer labeler"
     " labeller juror listener viewer observer interviewee informant customer household sysrespnum"
-    " participantprivateid participantpublicid sbj prolific mturk",
+    " participantprivateid participantpublicid sbj prolificid mturkid",
     "vp vpn vpnr proband probandin versuchsperson versuchspersonnr befragter befragte"
     " befragtennummer schüler schülerin schueler schuelerin teilnehmer teilnehmerin person"
     " richter gutachter bewerter",

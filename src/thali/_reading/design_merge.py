@@ -123,7 +123,10 @@ def match_answers(
     design_rows = _read_design_rows(design.frame, columns, answer_columns)
     cells = {format_label(cell) for name in answer_columns for cell in table.frame[name].unique()}
     if design_rows.alternative is None:
-        candidates = design.frame.drop(columns=named_columns.get("attributes") or [])
+        attributes = named_columns.get("attributes") or ()
+        if isinstance(attributes, str):
+            attributes = (attributes,)
+        candidates = design.frame.drop(columns=[*attributes], errors="ignore")
         alternative = _find_alternatives(candidates, [*design_rows.rows.values()], cells)
         design_rows = design_rows._replace(alternative=alternative)
     codes = _read_codes(cells, design_rows, named_columns)
@@ -242,7 +245,7 @@ def _find_alternatives(
 ) -> str | None:
     """Return the design's column that numbers or labels the alternatives of each task."""
     n_alternatives = max(map(len, rows_of_tasks))
-    columns_by_order: dict[bool, list[str]] = {True: [], False: []}  # whether 1, 2, ...
+    counting_columns = []
     for name in column_names(frame):
         labels = _label_cells(frame, name)
         labels_of_tasks = [labels[rows].tolist() for rows in rows_of_tasks]
@@ -252,18 +255,10 @@ def _find_alternatives(
         is_called_place |= _PLACE_NAMES.issuperset(list_name_words(name) or [name])
         if is_called_place and answer_labels.intersection(labels):
             return name
-        if {*labels} in [{*symbols[:n_alternatives]} for symbols in _NUMBERS]:
-            columns_by_order[all(cells == sorted(cells) for cells in labels_of_tasks)].append(name)
-    counting_columns, other_columns = columns_by_order.values()
-    if counting_columns or len(other_columns) != 1:  # several are attributes
-        return next(iter(counting_columns), None)
-    raise DataError(
-        f"Column {other_columns[0]!r} of the design numbers the rows of each task, but not in their"
-        " order. If the answers are these numbers or letters, set ",
-        Setting(ALTERNATIVE.name, other_columns[0]),
-        "; if it is an attribute, add a column 'alternative' with 1, 2, ... in each task of the"
-        " design.",
-    )
+        is_numbering = {*labels} in [{*symbols[:n_alternatives]} for symbols in _NUMBERS]
+        if is_numbering and all(cells == sorted(cells) for cells in labels_of_tasks):
+            counting_columns.append(name)
+    return next(iter(counting_columns), None)
 
 
 def _read_codes(

@@ -366,7 +366,7 @@ def recognise(
             labels = None
         table = replace_labels(table, labels)
         _check_named_columns(table, options, selected_shapes or tried_shapes)
-        if table.named:
+        if table.named and options.get("coding") is None:
             table = replace(table, frame=clear_no_answers(table.frame))
         if table.named and options.get(CHOSEN.name) is None:
             table = replace(table, frame=join_marks(table.frame))
@@ -484,7 +484,7 @@ _MIN_PEOPLE = 5  # from which on labels are not those of a trait
 
 
 def _refuse_repeated_numbers(frame: pd.DataFrame, respondent: str) -> None:
-    """Raise DataError if a number has separate rows with another age or sex, as in two studies."""
+    """Raise DataError if a number has separate rows with another age, as in two studies."""
     for name in column_names(frame):
         keys = [respondent], [respondent, name]
         if simplify_name(name) in _TRAITS and [
@@ -501,7 +501,7 @@ def _refuse_repeated_numbers(frame: pd.DataFrame, respondent: str) -> None:
             )
 
 
-_TRAITS = set("age birthyear sex gender hand handedness nationality alter sexe edad sexo".split())
+_TRAITS = {"age", "birthyear", "yearofbirth", "alter", "edad"}
 
 
 def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> None:
@@ -577,14 +577,13 @@ def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:
     else:
         keys.append(frame[[roles.who]])
     # answers are counted for each condition, such as a session, and some are single
-    conditions = [
+    names = [
         name
         for name in column_names(frame)
-        if 2 * get_column(frame, name).nunique() <= len(frame) and not is_response_time(name)
+        if name not in roles.counts and not is_response_time(name)
     ]
-    names = roles.all.union(conditions).difference(roles.counts)
     has_single = frame[[*roles.counts]].isin((0, 1)).to_numpy().any()
-    if not has_single and frame[[*names]].duplicated().any():
+    if not has_single and frame[names].duplicated().any():
         return True
     return any(not key.duplicated().any() for key in keys)
 

@@ -124,10 +124,8 @@ _PLACE = re.compile(
     rf"(?:{_ORDINAL_ENDING}[\"']?\s*[.):=-]+(?!\d)|(?<=#\d)|(?<=#\d\d))\s*"
 )
 _PLACE_BEHIND = re.compile(rf"\s*[:=(]\s*#?(\d{{1,3}}){_ORDINAL_ENDING}\)?(?:$|[\s,;|]+)")
-_WITH_PLACE = re.compile(
-    rf"[(#]?\d{{1,3}}{_ORDINAL_ENDING}\s*[.):=](?!\d)|.*[^\d\s]\s*[:=(]\s*#?\d{{1,3}}\)?$"
-)
-_CUT_LABEL = re.compile(r"[\[{]|.*[\[{][^\]}]*$")  # of nested lists
+_WITH_PLACE = re.compile(rf"[(#]?(\d{{1,3}}){_ORDINAL_ENDING}\s*[.):=](?!\d)")
+_CUT_LABEL = re.compile(r"[\[{]\s*[\"'\[{]|.*[\[{][^\]}]*$")  # of nested lists
 _THEN = re.compile("^(?:(?:and|then) )+")
 _QUOTED = re.compile(r"^(['\"])(.+)\1$")
 _TIED_PLACE = re.compile(r"[t=](\d{1,9})|(\d{1,9})=")  # such as T2 and 2= in sports
@@ -209,12 +207,8 @@ def find_ranking_columns(
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
-    number_column = count_column
-    total = name_by_simplified.get("total")  # beside ranks of options it may be their sum
-    if count_column is respondent_column is None and total and has_numbers(frame[total]):
-        number_column = total
     if columns := _match_rank_columns(frame, other_columns):
-        return RankingColumns(RANKS, tuple(columns), respondent_column, None, number_column)
+        return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
     columns, doubtful_columns = find_rank_block(frame, other_columns, unranked == WORSE)
     if columns and not doubtful_columns:
         return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
@@ -222,7 +216,7 @@ def find_ranking_columns(
         name for name in other_columns if _find_text_separator(name, get_column(frame, name))
     ]
     if len(text_columns) == 1:
-        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, number_column)
+        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
     return None
 
 
@@ -420,7 +414,9 @@ def _split_ranking(text: str, separator: str = BEFORE) -> list[list[str]]:
 def _refuse_cut_labels(ranking: list[list[str]], place: str) -> None:
     """Raise DataError if labels of a ranking contain parts of nested lists, or their places."""
     labels = [group[0] for group in ranking]
-    if len(labels) > 1 and (_CUT_LABEL.match(labels[0]) or all(map(_WITH_PLACE.match, labels))):
+    places = [int(match[1]) for match in map(_WITH_PLACE.match, labels) if match]
+    is_counted = places == [*range(1, len(labels) + 1)]
+    if len(labels) > 1 and (_CUT_LABEL.match(labels[0]) or is_counted):
         raise DataError(
             f"The ranking in {place} contains {labels[0]!r}, which is not a label alone; expected"
             " labels such as 'tea, milk, rum', the best first. Remove ranks, brackets and names of"

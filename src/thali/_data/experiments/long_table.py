@@ -34,6 +34,7 @@ from ..choice_marks import (
     is_result,
     marks_one_row,
     marks_same_rows,
+    may_be_groups,
     measures_answers,
     number_sets,
     ranks_rows,
@@ -613,14 +614,20 @@ def _find_unfit_columns(
 def _find_measurements(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> Iterator[str]:
-    """Yield the columns of numbers that seldom recur, or never for the same respondent."""
+    """Yield the columns of fractions that seldom recur, or that number a respondent's rows."""
     respondents: Any = frame.groupby(row_labels.person)
     n_rows = respondents.size()
     for name in filter(lambda name: has_numbers(frame[name]), attribute_names):
-        n_values = get_column(frame, name).nunique()
+        cells = get_column(frame, name)
+        n_values = cells.nunique()
         seldom_recurs = n_values > max(_MAX_CODED_LEVELS, len(frame) / _MIN_REPEATS)
-        is_numbering = n_rows.min() > _MAX_CHANCE and (respondents[name].nunique() == n_rows).all()
-        if seldom_recurs or is_numbering:
+        is_fraction = cells.dropna().mod(1).any()
+        is_numbering = (
+            n_rows.min() > _MAX_CHANCE
+            and (respondents[name].nunique() == n_rows).all()
+            and (respondents[name].max() == n_rows).all()
+        )
+        if (seldom_recurs and is_fraction) or is_numbering:
             yield name
 
 
@@ -914,10 +921,16 @@ def find_task_columns(
 
 def _refuse_coarser_respondents(frame: "pd.DataFrame", task: str) -> None:
     """Raise SeveralColumnsError if another column called respondents has several tasks each."""
+    if simplify_name(task) in ("respondent", "participant", "subject"):
+        return
     n_tasks = get_column(frame, task).nunique()
     for name in RESPONDENT_OF_TASKS.find_possible_columns(map_plain_names(frame.columns), (task,)):
         is_coarser = 2 * get_column(frame, name).nunique() <= n_tasks
-        if is_coarser and find_divided_columns(frame, name, [task]):
+        if (
+            is_coarser
+            and not may_be_groups(frame, name)
+            and find_divided_columns(frame, name, [task])
+        ):
             raise SeveralColumnsError(question_respondent(name, task))
 
 

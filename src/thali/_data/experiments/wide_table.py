@@ -885,8 +885,14 @@ def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[st
     """Return the codes of the alternatives from 0, or -1 and 1; raise DataError if unclear."""
     n_alternatives = len(columns.alternatives)
     words = {*list_name_words(columns.chosen)}
-    words.update(word[0] for word in words & {"left", "right"})
-    named = [k for k, label in enumerate(columns.alternatives) if simplify_name(label) in words]
+    letters = {"left": "L", "right": "R"}
+    words.update(letters[word] for word in words & {*letters})
+    words.update(re.findall(r"(?<![^\W_])[A-Z](?![^\W_])", columns.chosen))  # as in chose_A
+    named = [
+        k
+        for k, label in enumerate(columns.alternatives)
+        if label in words or (len(label) > 1 and simplify_name(label) in words)
+    ]
     if codes <= {"0", "1"} and n_alternatives == 2 and len(named) == 1:
         return [["1", "0"], ["0", "1"]][named[0]]  # 1 is yes in chose_left
     unusual_codes = ["0", *_NUMBERS]

@@ -14,7 +14,6 @@ from ..column_roles import (
     CHOSEN_OF_TWO,
     CHOSEN_REJECTED,
     COUNT,
-    COUNT_OF_VOTES,
     ODD,
     PLACES,
     RESPONDENT,
@@ -207,8 +206,6 @@ def list_count_columns(
         *COUNT.find_possible_columns(name_by_simplified, used_columns),
         *(name for name in names if name.casefold() == "número"),
     ]
-    if not count_columns:
-        count_columns = [*COUNT_OF_VOTES.find_possible_columns(name_by_simplified, used_columns)]
     return [(name,) for name in count_columns] or [()]
 
 

@@ -974,9 +974,10 @@ def _list_verdict_cells(
             verdict_columns.append(name)
         elif labels.isin(options).all():
             return ()
-    if len(verdict_columns) == 1:
+    words = {*rows[verdict_columns[:1]].stack().map(format_label)} - options
+    is_flag = bool(words) and {*map(str.casefold, words)} <= {*_FLAGS}
+    if len(verdict_columns) == 1 and not is_flag:
         # a second answer, but for some cells
-        words = {*rows[verdict_columns[0]].map(format_label)} - options
         for name in column_names(rows.select_dtypes(exclude="number")):
             labels = rows[name].map(format_label)
             is_answer = labels.isin(words) | labels.eq(first) | labels.eq(second)
@@ -1148,7 +1149,8 @@ def _decode_verdict_column(
         for text in cell_texts
         if (word := _read_score(text, option_labels)) and text not in option_labels
     }
-    if 2 * len(word_by_score) > len({*cell_texts} - find_no_answers(cell_texts, ())):
+    no_scores = find_no_answers(cell_texts, ()) | _UNFINISHED | {""}
+    if 2 * len(word_by_score) > len({*cell_texts} - no_scores):
         split_missing(coding)  # raises an error if it is no mapping
         word_by_score |= dict.fromkeys(_UNFINISHED, MISSING) | dict(coding or {})
         verdicts = decode_column(

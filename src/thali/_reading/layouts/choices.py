@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import replace
-from itertools import chain
 from os.path import commonprefix
 from string import ascii_uppercase
 from typing import Any
@@ -354,16 +353,14 @@ def _refuse_counted_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         for name in table.names
         if not has_numbers(table.frame[name]) and table.frame[name].is_unique
     ]
-    n_labels = cells.stack().nunique()
-    if (
-        not options
-        or cells.select_dtypes("number").shape != cells.shape
-        or 2 * n_labels <= cells.size
-    ):
+    if not options or cells.select_dtypes("number").shape != cells.shape:
+        return
+    has_few_labels = 2 * cells.stack().nunique() <= cells.size
+    if has_few_labels or cells.sum().nunique() > 1:  # each ranking has an option of each rank
         return
     raise DataError(
-        f"Columns {shorten(columns, 3)} may count how often each {options[0]!r} had each rank: most"
-        " of their numbers occur once. Such counts do not show who ranked which options; expected"
+        f"Columns {shorten(columns, 3)} may count how often each {options[0]!r} had each rank:"
+        " their sums are equal. Such counts do not show who ranked which options; expected"
         " one ranking per row. If the numbers are labels of options, give the name of the column"
         " of respondents with ",
         Argument("respondent"),
@@ -404,10 +401,12 @@ def _refuse_points(columns: tuple[str, ...]) -> None:
     )
 
 
-def _numbers_rows(column: Any, places: np.ndarray) -> bool:
+def _numbers_rows(column: Any, places: np.ndarray, may_be_letters: bool) -> bool:
     """Return whether a column contains 1, 2, ... or A, B, ... in each set."""
     if counts_up(column, places):
         return True
+    if not may_be_letters:
+        return False
     letters = dict(enumerate(ascii_uppercase))
     return [format_label(cell).upper() for cell in column] == [letters.get(k) for k in places]
 
@@ -428,7 +427,8 @@ def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> Non
         and varies_within(sets, name)
         and not frame[name].is_unique
     ]
-    if other_columns and _numbers_rows(frame[option], sets.cumcount().to_numpy()):
+    is_alternative = simplify_name(option) in ALTERNATIVE.sure
+    if other_columns and _numbers_rows(frame[option], sets.cumcount().to_numpy(), is_alternative):
         raise DataError(
             f"Column {option!r} numbers the options of each ranking, and other columns"
             f" ({shorten(other_columns)}) describe them. Rankings of described products are not"
@@ -507,14 +507,17 @@ def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
 
 
 def _has_answer(table: RawTable, option_columns: tuple[str, ...]) -> bool:
-    """Return whether another column is an odd one out, or names an option, now here, now there."""
-    others = [name for name in table.names if name not in option_columns]
-    if ODD.find_column(map_plain_names(others)):
-        return True
-    shown = {*chain(*find_column_series(others))}  # shown1, shown2, ... beside rank1, rank2, ...
+    """Return whether a column of answers names an option, now here, now there."""
+    if len(option_columns) < 3:  # in a few sets, an option shown may always be one of the best two
+        return False
     return any(
-        answers_by_place(table.frame, name, option_columns) for name in others if name not in shown
+        answers_by_place(table.frame, name, option_columns)
+        for name in table.names
+        if name not in option_columns and simplify_name(name) in _ANSWERS_BY_PLACE
     )
+
+
+_ANSWERS_BY_PLACE = {*CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, *BEST.synonyms, *ODD.synonyms}
 
 
 def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:

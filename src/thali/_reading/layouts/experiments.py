@@ -16,7 +16,6 @@ from thali._data.choice_marks import (
     is_result,
     list_marks,
     list_respondents_of_tasks,
-    may_be_groups,
     measures_answers,
     mentions_first_choice,
     number_sets,
@@ -34,6 +33,7 @@ from thali._data.column_roles import (
     TASK_OF_RESPONDENT,
     VERSION,
     has_numbers,
+    list_name_words,
     map_plain_names,
     simplify_name,
 )
@@ -479,7 +479,7 @@ def match_wide(
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
         if wide_columns.respondent is None and name is not None:
-            if wide_columns.task is None and not may_be_groups(table.frame, name):
+            if wide_columns.task is None and _is_called_id(name):
                 raise _build_respondent_error(name)
             _note_respondent([name])
         return data, f"{read_columns}: {_describe_experiment(data)}"
@@ -493,6 +493,14 @@ def match_wide(
         sure=wide_columns.is_sure and not wide_columns.has_only_options,
         extra_columns=(*wide_columns.used, settings.get("bought")),
     )
+
+
+def _is_called_id(name: str) -> bool:
+    """Return whether a column's name is that of an identifier, unlike age, class or week."""
+    return not _ID_WORDS.isdisjoint([simplify_name(name), *list_name_words(name)])
+
+
+_ID_WORDS = {"id", "uuid", "code", "nr", "number", "record", "case", "subject", "person"}
 
 
 def _build_respondent_error(name: str) -> DataError:

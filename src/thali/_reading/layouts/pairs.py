@@ -274,7 +274,13 @@ def match_list(
         options = (chosen or "chosen", rejected)
         count_columns = [()]
         if count is probability is None:
-            count_columns = list_count_columns(table.names, {*options, losses, respondent, date})
+            whole_numbers = [
+                name
+                for name in table.names
+                if has_numbers(table.frame[name])
+                and not (get_column(table.frame, name).to_numpy(float) % 1 > 0).any()
+            ]
+            count_columns = list_count_columns(whole_numbers, {losses, respondent, date})
         ties = find_ties_column(table.names)
         readings = [PairColumns(options, times, ties) for times in count_columns]
         refuse_several_readings(readings)
@@ -535,6 +541,8 @@ def _match_sides(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
+        if not is_named:
+            _refuse_equal_labels(table.frame, (side_columns.first, side_columns.second))
         data, how = read_trials(
             PairedComparisons, table.frame, named_columns, layout.is_game, coding, **data_options
         )
@@ -554,8 +562,6 @@ def _match_sides(
     if not is_named and are_all_pairs([*option_columns, *side_columns.verdict]):
         return None  # A vs C, B vs C and A vs B
     refuse_unlike_scores(table.frame, side_columns)
-    if not is_named:
-        _refuse_equal_labels(table.frame, option_columns)
     verb = "won"
     if side_columns.rejects:
         verb = "lost"

@@ -1,7 +1,7 @@
 """Layout of tables of scores of options on the same items, which leaderboards read."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -52,14 +52,13 @@ _MARKS = {"is", "has", "was", "needs", "requires", "contains", "id", "idx", "uid
 # words of measures of which the lower is better
 _LOW = set("error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl".split())
 _LOW |= set("latency runtime duration time seconds cost fid brier regret distance".split())
-_LOW |= {*RANK.sure}
+_LOW |= {"rank", "ranks", "ranking", "rang"}
 _METRICS = {"metric", "metricname", "measure"}  # names of columns of such words
 _MAX_OPTIONS = 100  # rows, above which texts in the first column are items
-_ROUNDING = 0.025  # relative to the spread of scores, up to which a mean may differ
-_MAX_BY_CHANCE = 0.01
-_MAX_CHECKED = 1000  # rows
-_EXTREMES = set("max maximum highest best min minimum lowest worst".split())
-_MIN_NUMBERED = 5  # rows, from which on any column may be row numbers, not only the first
+_SUMMARIES = set("mean means average averages avg median total totals sum overall".split())
+_SUMMARIES |= set("max maximum highest best min minimum lowest worst".split())
+_SUMMARIES |= set("mittelwert durchschnitt summe gesamt moyenne somme media promedio suma".split())
+_NUMBERINGS = {*RANK.sure, "id", "qid", "idx", "index", "row", "no", "nr", "number", "#", ""}
 
 
 class _ScoreColumns(NamedTuple):
@@ -188,10 +187,10 @@ def _find_columns(
     # a column of options, named or known, shows that the others are scores
     if item is None and option is None and not is_turned:
         doubt = _question_scores(frame, items, table, is_guessed) or doubt
-    if doubt is None and sides:
+    if doubt is None and sides and {name[-1] for name in numbers} >= {s[-1] for s in sides[0]}:
         doubt = _question_sides(sides[0], [*numbers])
     if is_board:
-        doubt = doubt or _question_summaries(frame) or _question_summaries(frame.T)
+        doubt = doubt or _question_summaries([*frame.columns, *frame.index])
     if is_board and item is None:
         doubt = doubt or _question_ranks(frame if is_turned else frame.T)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
@@ -199,12 +198,12 @@ def _find_columns(
 
 def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTable:
     """Return the table without unused columns that number its rows, which its note reports."""
-    # an option may have the scores 1, 2 and 3, but rarely 1 to 5 in this order
+    # an option may have the scores 1, 2 and 3
     names = [
         name
         for name in table.names
         if name not in used_columns and is_row_number(get_column(table.frame, name))
-        if name == table.names[0] or len(table.frame) >= _MIN_NUMBERED
+        if name == table.names[0] or simplify_name(name) in _NUMBERINGS
     ]
     if len(names) in (0, len(table.names)):
         return table
@@ -284,31 +283,13 @@ def _question_sides(sides: tuple[str, str], names: list[str]) -> Message:
     )
 
 
-def _question_summaries(scores: pd.DataFrame) -> Message | None:
-    """Return a question if a column is the mean, sum or extreme of others; else None."""
-    cells = scores.head(_MAX_CHECKED).to_numpy(float)
-    cells = cells[np.isfinite(cells).all(axis=1)]
-    n_rows, n_columns = cells.shape
-    if not n_rows or not 2 < n_columns <= _MAX_OPTIONS:
-        return None
-    tolerance = _ROUNDING * cells.std()
-    # roughly the number of columns that equal a mean by chance, if numbers are independent
-    n_by_chance = n_columns**2 * max(2 * _ROUNDING, 1 / len(np.unique(cells))) ** n_rows
-    for k, name in enumerate(scores):
-        column = cells[:, [k]]
-        is_summary = not _EXTREMES.isdisjoint(list_name_words(str(name))) and (
-            (column >= cells).all() or (column <= cells).all()
-        )
-        for block in (cells[:, :k][:, ::-1], cells[:, k + 1 :]):  # neighbours, the nearest first
-            sums = block.cumsum(axis=1)
-            means = sums / np.arange(1, block.shape[1] + 1)
-            errors = np.minimum(abs(sums - column), abs(means - column)).max(axis=0)
-            # a mean of copies is a copy
-            is_mean = n_by_chance < _MAX_BY_CHANCE and errors[:1].any()
-            is_summary |= is_mean and (errors[1:] <= tolerance).any()
-        if is_summary:
+def _question_summaries(names: Iterable[Any]) -> Message | None:
+    """Return a question if a column or row is called the mean, sum or extreme; else None."""
+    for name in map(str, names):
+        words = {*list_name_words(name)}
+        if words & _SUMMARIES and words <= _SUMMARIES | {"score", "scores"}:
             return Message(
-                f"{str(name)!r} may be the mean, sum or extreme of others; drop such columns with ",
+                f"{name!r} may be the mean, sum or extreme of others; drop such columns with ",
                 Argument("without"),
                 ", and such rows with ",
                 Argument("where"),

@@ -335,7 +335,9 @@ def _build_list_reading(
 def _refuse_distances(frame: pd.DataFrame, columns: SimilarityColumns) -> None:
     """Raise DataError if a list seems to contain distances, by name or 0 for equal objects only."""
     name = columns.similarity
-    first, second = (get_column(frame, column).map(format_label) for column in columns[:2])
+    first, second = (
+        get_column(frame, column).map(format_label).astype(object) for column in columns[:2]
+    )
     is_equal = (first == second) & (first != "")
     has_name = not _DISTANCE_WORDS.isdisjoint([simplify_name(name), *list_name_words(name)])
     is_certain = any(SIMILARITY.find_certain_columns(map_plain_names([name])))

@@ -132,16 +132,18 @@ def find_anchor(
     were not compared. Raise DataError for an anchor that is one of the two, as in a duo-trio test.
     """
     frame = table.frame.iloc[:_CHECKED_ROWS]
-    first, second = (frame[name].map(format_label) for name in option_columns)
+    first, second = (frame[name].map(format_label).astype(object) for name in option_columns)
     options = {*first, *second}
     for name in sorted(table.names, key=has_anchor_name, reverse=True):
         if name in used_columns or not (frame[name].dtype.kind in "OSU" or has_anchor_name(name)):
             continue
-        labels = frame[name].map(format_label)
+        labels = frame[name].map(format_label).astype(object)
         if labels.nunique() < 2:
             continue
         is_option = (labels == first) | (labels == second)
-        is_match = is_option.all() and has_anchor_name(name)
+        others = {*first[labels != first], *second[labels != second]}
+        # each option is the reference of some rows; a standard is compared with variants
+        is_match = is_option.all() and has_anchor_name(name) and others <= {*labels}
         if is_match and "target" not in list_name_words(name):  # the correct one
             raise _build_match_error(name, option_columns)
         share = labels.isin(options).mean()

@@ -1,0 +1,161 @@
+"""Plain tables beside the kinds that are asked about: columns that only look like answers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import thali as th
+
+PLAIN = {
+    "the other side beside a flag": (
+        {"home": "abca", "away": "bcab", "home_win": [1, 0, 1, 1], "neutral": ["y", "n", "n", "y"]},
+        "chosen side in 'home_win'",
+    ),
+    "an unfinished game": (
+        {"White": ["Ann", "Bob"], "Black": ["Bob", "Ann"], "Result": ["1-0", "*"]},
+        "1 comparison",
+    ),
+    "the pole beside the first three": (
+        {"race": "MS", "1st": "ab", "2nd": "bc", "3rd": "ca", "pole": "bb"},
+        "2 rankings",
+    ),
+    "yes and no beside ranks": (
+        {"voter": [1, 2], "rank1": "ab", "rank2": "bc", "rank3": "ca", "different": ["yes", "no"]},
+        "2 rankings",
+    ),
+    "numbers of options": (
+        {"Name": "xyz", "choice1": [3, 7, 12], "choice2": [8, 3, 4], "choice3": [1, 10, 7]},
+        "3 rankings",
+    ),
+    "letters of products, and the order of serving": (
+        {
+            "judge": [1, 1, 1, 2, 2, 2],
+            "product": "ABCABC",
+            "rank": [1, 2, 3, 2, 1, 3],
+            "serving_order": [1, 2, 3, 2, 3, 1],
+        },
+        "2 rankings of 3 options",
+    ),
+    "options of the same name and another number": (
+        {"id": [1, 2], "ranking": ["A(1) > A(3) > A(2)", "A(3) > A(1) > A(2)"]},
+        "2 rankings of 3 options",
+    ),
+    "a standard on either side": (
+        {
+            "participant": [1, 1, 1, 2, 2, 2],
+            "standard": "ststst",
+            "left": "scdtsf",
+            "right": "ctsdft",
+            "response": ["left", "left", "right", "right", "left", "right"],
+        },
+        "6 comparisons",
+    ),
+    "parties of two candidates": (
+        {
+            "age1": [30, 50, 30, 50, 40, 40],
+            "age2": [50, 30, 40, 30, 50, 30],
+            "party1": "DRDRDD",
+            "party2": "DRDRRD",
+            "choice": [1, 2, 2, 1, 1, 2],
+        },
+        "attributes 'age' and 'party'",
+    ),
+    "an attribute that one of two products has": (
+        {
+            "price_1": [1, 2, 3, 2, 1, 3],
+            "price_2": [2, 3, 1, 1, 3, 2],
+            "size_1": [10, 20] * 3,
+            "size_2": [20, 10] * 3,
+            "organic_1": [1, 0, 1, 0, 0, 1],
+            "organic_2": [0, 1, 0, 1, 1, 0],
+            "preferred": [1, 2, 2, 1, 1, 2],
+        },
+        "chosen alternative in 'preferred'",
+    ),
+    "a trait of respondents of one task": (
+        {
+            "respondent": np.repeat(range(6), 2),
+            "student": np.repeat(["yes", "no", "yes", "no", "yes", "yes"], 2),
+            "price": [1, 2, 2, 1, 3, 1] * 2,
+            "brand": list("ABBA") * 3,
+            "chosen": [1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1],
+        },
+        "respondent columns: 'student'",
+    ),
+    "sorted ages": (
+        {
+            "price_A": [1, 2, 3, 2] * 5,
+            "price_B": [2, 1, 2, 3] * 5,
+            "choice": list("ABBA") * 5,
+            "age": np.repeat([21, 25, 33, 40, 58], 4),
+        },
+        "20 respondents",
+    ),
+    "alternatives without an attribute": (
+        {
+            "respondent": [1] * 6 + [2] * 6,
+            "task": [1, 1, 1, 2, 2, 2] * 2,
+            "alternative": [1, 2, 3] * 4,
+            "brand": ["A", "B", "-", "B", "A", "-"] * 2,
+            "organic": ["yes", "no", "-", "no", "yes", "-"] * 2,
+            "chosen": [1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0, 0],
+        },
+        "with a no-choice option",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_plain_table_needs_no_answer(name):
+    columns, fact = PLAIN[name]
+    columns = {key: [*cells] for key, cells in columns.items()}
+    assert fact in th.read(pd.DataFrame(columns)).read_as
+
+
+BOARDS = {
+    "scores on several scales": {
+        "model": [*"pqrs"],
+        "elo": [1450, 1440, 1420, 1400],
+        "mmlu": [0.88, 0.87, 0.85, 0.84],
+        "gpqa": [0.7, 0.72, 0.6, 0.58],
+    },
+    "a model called max": {"task": ["t1", "t2"], "qwen-max": [0.9, 0.8], "phi": [0.7, 0.6]},
+    "scores in the order of the rows": {
+        "item": [*"pqrst"],
+        "gpt": [1, 2, 3, 4, 5],
+        "phi": [2, 3, 2, 4, 4],
+    },
+    "parts of speech": {"model": [*"abc"], "POS": [97.1, 97.4, 97.2], "NER": [91.2, 92.3, 90.9]},
+    "items of two sentences": {
+        "item": ["q1", "q2", "q3", "q4"],
+        "sentence1": [*"abab"],
+        "sentence2": [*"cdcd"],
+        "gpt": [1, 0, 1, 1],
+        "phi": [0, 1, 1, 0],
+    },
+}
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("name", BOARDS)
+def test_plain_scores_are_a_board(name):
+    columns = BOARDS[name]
+    option = {name: name for name in columns if name in ("item", "task")}
+    board = th.leaderboard(pd.DataFrame(columns), progressbar=False, item=next(iter(option), None))
+    assert len(board.table) >= 2
+
+
+@pytest.mark.parametrize("dtype", ["object", "category"])
+def test_categories_are_labels(dtype):
+    trials = {"left": [*"ABCA"], "right": [*"BCAC"], "choice": ["left", "right"] * 2}
+    trials["city"] = ["Rome", "Oslo", "Rome", "Bern"]
+    assert th.read(pd.DataFrame(trials).astype(dtype)).n_comparisons == 4
+    rated = pd.DataFrame({"item1": [*"aab"], "item2": [*"bcc"], "similarity": [3, 5, 2]})
+    rated = rated.astype({"item1": dtype, "item2": dtype})
+    assert isinstance(th.read(rated), th.Similarities)
+
+
+def test_a_sign_may_be_given_a_meaning():
+    frame = pd.DataFrame({"white": [*"ABCAB"], "black": [*"BCACA"], "result": [*"10--1"]})
+    coding = {"1": "first", "0": "second", "-": "tie"}
+    assert th.read(frame, coding=coding).n_ties == 2
