@@ -346,7 +346,6 @@ COUNT = Role(
     "nombre fréquence effectif",
     "frecuencia veces",
 )
-COUNT_OF_VOTES = COUNT.but(vague="votes")  # in lists and rankings
 WEIGHTS = ("weight", "weights")  # counts that may be fractional
 # In a choice experiment: how much the answers of a respondent count.
 SURVEY_WEIGHTS = (

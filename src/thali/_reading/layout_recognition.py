@@ -34,7 +34,6 @@ from thali._data.column_readers import check_columns, classify_yes_no, get_colum
 from thali._data.column_roles import (
     CHOSEN,
     COUNT,
-    COUNT_OF_VOTES,
     OBJECTS,
     RESPONDENT,
     RESPONDENT_OF_TASKS,
@@ -524,7 +523,7 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
 def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) -> None:
     """Raise DataError for a column called count that numbers the rows, or measures answers."""
     cells = get_column(frame, name)
-    if map_plain_names([name]).keys().isdisjoint(COUNT_OF_VOTES.synonyms):
+    if simplify_name(name) not in COUNT.synonyms:
         return
     _refuse_marks(frame, name)
     if is_row_number(cells):

@@ -479,7 +479,7 @@ def match_wide(
         blocks = VERSION.find_possible_columns(map_plain_names(table.names))
         name = guess_respondent_column(table.frame, other_columns, list(blocks))
         if wide_columns.respondent is None and name is not None:
-            if wide_columns.task is None and _is_called_id(name):
+            if wide_columns.task is None and not _ID_WORDS.isdisjoint(list_name_words(name)):
                 raise _build_respondent_error(name)
             _note_respondent([name])
         return data, f"{read_columns}: {_describe_experiment(data)}"
@@ -495,11 +495,7 @@ def match_wide(
     )
 
 
-def _is_called_id(name: str) -> bool:
-    """Return whether a column's name is that of an identifier, unlike age, class or week."""
-    return not _ID_WORDS.isdisjoint([simplify_name(name), *list_name_words(name)])
-
-
+# words in names of identifiers, unlike age, class or week
 _ID_WORDS = {"id", "uuid", "code", "nr", "number", "record", "case", "subject", "person"}
 
 

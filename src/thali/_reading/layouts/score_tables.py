@@ -285,11 +285,11 @@ def _question_sides(sides: tuple[str, str], names: list[str]) -> Message:
 
 def _question_summaries(names: Iterable[Any]) -> Message | None:
     """Return a question if a column or row is called the mean, sum or extreme; else None."""
-    for name in map(str, names):
-        words = {*list_name_words(name)}
+    for name in names:
+        words = {*list_name_words(str(name))}
         if words & _SUMMARIES and words <= _SUMMARIES | {"score", "scores"}:
             return Message(
-                f"{name!r} may be the mean, sum or extreme of others; drop such columns with ",
+                f"{str(name)!r} may be the mean, sum or extreme of others; drop such columns with ",
                 Argument("without"),
                 ", and such rows with ",
                 Argument("where"),
