@@ -362,7 +362,10 @@ def test_ranks_of_judges_are_a_question():
     assert list(board_of(turned, item="judge").table.index) == list("ZYXW")
 
 
-@pytest.mark.parametrize("names", [("reward_a", "reward_b"), ("score_model_a", "score_model_b")])
+@pytest.mark.parametrize(
+    "names",
+    [("reward_a", "reward_b"), ("score_model_a", "score_model_b"), ("logprob_A", "logprob_B")],
+)
 def test_scores_of_the_two_options_in_each_row_are_a_question(names):
     scores = np.round(np.random.default_rng(1).normal(size=(12, 2)), 2)
     pairs = [(MODELS[k % 4], MODELS[(k + 1 + k // 4) % 4]) for k in range(12)]

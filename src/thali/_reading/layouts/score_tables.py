@@ -187,7 +187,8 @@ def _find_columns(
     # a column of options, named or known, shows that the others are scores
     if item is None and option is None and not is_turned:
         doubt = _question_scores(frame, items, table, is_guessed) or doubt
-    if doubt is None and sides and {name[-1] for name in numbers} >= {s[-1] for s in sides[0]}:
+    endings = {name[-1].casefold() for name in numbers}  # reward_a, reward_b
+    if doubt is None and sides and endings >= {side[-1].casefold() for side in sides[0]}:
         doubt = _question_sides(sides[0], [*numbers])
     if is_board:
         doubt = doubt or _question_summaries([*frame.columns, *frame.index])
