@@ -593,19 +593,21 @@ def _list_marks_of_products(frame: "pd.DataFrame") -> list[str]:
     names_by_stem: dict[str, list[str]] = {}
     for match in filter(None, map(_NUMBERED.fullmatch, names)):
         names_by_stem.setdefault(match[1], []).append(match[0])
-    series = [names for names in names_by_stem.values() if len(names) > 1]
-    marks = [
-        names
-        for stem, names in names_by_stem.items()
+    all_marks = [
+        series
+        for stem, series in names_by_stem.items()
         if (_names_answer(stem.strip("_. ")) or "best" in list_name_words(stem))
-        and len(names) > 1
-        and _mark_one_each(frame, names)
+        and len(series) > 1
+        and _mark_one_each(frame, series)
     ]
-    if len(marks) != 1 or [*map(len, series)].count(len(marks[0])) <= _MIN_ATTRIBUTES:
+    if len(all_marks) != 1:
         return []
-    if any(_names_answer(name) for name in names if name not in marks[0]):
+    (marks,) = all_marks
+    if [*map(len, names_by_stem.values())].count(len(marks)) <= _MIN_ATTRIBUTES:
         return []
-    return marks[0]
+    if any(_names_answer(name) for name in names if name not in marks):
+        return []
+    return marks
 
 
 _NUMBERED = re.compile(r"(.*?)[1-9]")  # as price_1

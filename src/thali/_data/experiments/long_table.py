@@ -871,14 +871,9 @@ def find_task_columns(
         # which a table need not have, and brands are attributes
         if not matching_columns and role != "alternative":
             matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
-        marks = chosen or CHOSEN.find_column(name_by_simplified)
-        if role == "task" and marks is not None and len(matching_columns) > 1:
-            keys = [name for name in (respondent,) if name is not None]
-            matching_columns = [
-                name
-                for name in matching_columns
-                if marks_one_row(get_column(frame, marks), number_sets(frame, [*keys, name]))
-            ] or matching_columns
+        if role == "task" and len(matching_columns) > 1:
+            marks = chosen or CHOSEN.find_column(name_by_simplified)
+            matching_columns = _select_tasks(frame, matching_columns, respondent, marks)
         if len(matching_columns) > 1:
             if _are_alike(frame, matching_columns, role, respondent):
                 return matching_columns[0]
@@ -917,6 +912,19 @@ def find_task_columns(
                 " chosen); choose different columns."
             )
     return respondent, task, alternative, chosen
+
+
+def _select_tasks(
+    frame: "pd.DataFrame", names: list[str], respondent: str | None, marks: str | None
+) -> list[str]:
+    """Return the columns in whose tasks one alternative is chosen each; all if there are none."""
+    if marks is None:
+        return names
+    keys = list(filter(None, [respondent]))
+    answers = get_column(frame, marks)
+    return [
+        name for name in names if marks_one_row(answers, number_sets(frame, [*keys, name]))
+    ] or names
 
 
 def _refuse_coarser_respondents(frame: "pd.DataFrame", task: str) -> None:

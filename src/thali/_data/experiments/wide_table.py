@@ -882,7 +882,8 @@ def _read_chosen_labels(
 
 
 def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> list[str]:
-    """Return the codes of the alternatives from 0, or -1 and 1; raise DataError if unclear."""
+    """Return the codes of the alternatives, such as 0 and 1; raise DataError if unclear."""
+    # in a column such as chose_left, 1 means the alternative in its name
     n_alternatives = len(columns.alternatives)
     words = {*list_name_words(columns.chosen)}
     letters = {"left": "L", "right": "R"}
@@ -894,7 +895,7 @@ def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[st
         if label in words or (len(label) > 1 and simplify_name(label) in words)
     ]
     if codes <= {"0", "1"} and n_alternatives == 2 and len(named) == 1:
-        return [["1", "0"], ["0", "1"]][named[0]]  # 1 is yes in chose_left
+        return [["1", "0"], ["0", "1"]][named[0]]
     unusual_codes = ["0", *_NUMBERS]
     if codes == _SIGNS and n_alternatives == 2:
         unusual_codes = sorted(_SIGNS)

@@ -69,16 +69,8 @@ _TWO_DIGITS = re.compile(r"([^\W\d]*)[_.]?(\d)[_.,]?(\d)")
 _TWO_NUMBERS = re.compile(r"([^\W\d]*)[_.]?(\d+)[_.,](\d+)")
 _STEM_TWICE = re.compile(r"(([^\W\d]+)\d+)[_.]?(\2\d+)")  # i1i2 of Thurstonian models
 _DESIGN = re.compile(r".*-\d+-\d+")  # columns of the Conjoint Survey Design Tool
-_PAIR_WORDS = (
-    "pair",
-    "paar",
-    "comp",
-    "match",
-    "vergleich",
-    "pc",
-    "cmp",
-    "vgl",
-)  # stems of numbered pairs
+# stems of numbered pairs
+_PAIR_WORDS = ("pair", "paar", "comp", "match", "vergleich", "pc", "cmp", "vgl")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 # a column with this number of different cells contains no answers
 MAX_DIFFERENT = 1_000

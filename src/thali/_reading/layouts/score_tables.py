@@ -203,8 +203,9 @@ def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTabl
     names = [
         name
         for name in table.names
-        if name not in used_columns and is_row_number(get_column(table.frame, name))
-        if name == table.names[0] or simplify_name(name) in _NUMBERINGS
+        if name not in used_columns
+        and (name == table.names[0] or simplify_name(name) in _NUMBERINGS)
+        and is_row_number(get_column(table.frame, name))
     ]
     if len(names) in (0, len(table.names)):
         return table
