@@ -555,25 +555,26 @@ def three(stem, answer, question="", places=False, marks="123"):
     return "\n".join([header, *rows, ""])
 
 
+STEMS = ["image", "Image_", "img", "stim", "photo", "word", "object", "Bild "]
+ANSWERS = ["choice", "response", "key_resp.keys"]
+
+
 @pytest.mark.parametrize("places", [False, True])
-@pytest.mark.parametrize(
-    "stem", ["image", "Image_", "img", "stim", "photo", "word", "object", "Bild "]
-)
-def test_the_one_chosen_of_three_things_may_be_the_odd_one(stem, places):
-    for answer in ("choice", "response", "key_resp.keys"):
-        text = three(stem, answer, places=places)
-        if "." in answer:
-            text = text.replace("rt", "trials.thisN")
-        with pytest.raises(recognise.RecognitionError, match=answer) as asked:
-            taken(text)
-        assert set(asked.value.kinds) == {kinds.CHOICES, kinds.TRIPLETS}
-        source = Source("x.csv", text.encode())
-        best, _ = recognise.read_data(source, kind="choices")
-        odd, _ = recognise.read_data(source, kind="triplets")
-        assert best == recognise.read_data(source, chosen=answer)[0]
-        assert odd == recognise.read_data(source, odd=answer)[0] == taken(three(stem, "odd"))[0]
-        assert best == taken(three(stem, "best", places=places))[0]
-        assert best.labels[best.members[best.choice[0]]] == "rum"
+@pytest.mark.parametrize(("stem", "answer"), list(zip(STEMS, ANSWERS * 3)))
+def test_the_one_chosen_of_three_things_may_be_the_odd_one(stem, answer, places):
+    text = three(stem, answer, places=places)
+    if "." in answer:
+        text = text.replace("rt", "trials.thisN")
+    with pytest.raises(recognise.RecognitionError, match=answer) as asked:
+        taken(text)
+    assert set(asked.value.kinds) == {kinds.CHOICES, kinds.TRIPLETS}
+    source = Source("x.csv", text.encode())
+    best, _ = recognise.read_data(source, kind="choices")
+    odd, _ = recognise.read_data(source, kind="triplets")
+    assert best == recognise.read_data(source, chosen=answer)[0]
+    assert odd == recognise.read_data(source, odd=answer)[0] == taken(three(stem, "odd"))[0]
+    assert best == taken(three(stem, "best", places=places))[0]
+    assert best.labels[best.members[best.choice[0]]] == "rum"
 
 
 @pytest.mark.parametrize(
