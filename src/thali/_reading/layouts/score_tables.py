@@ -50,14 +50,21 @@ _GRADES |= dict.fromkeys("i incorrect fail failed false no n".split(), 0.0)
 # first words of marks and identifiers of items
 _MARKS = {"is", "has", "was", "needs", "requires", "contains", "id", "idx", "uid", "qid"}
 # words of measures of which the lower is better
-_LOW = set("error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl".split())
-_LOW |= set("latency runtime duration time seconds cost fid brier regret distance".split())
-_LOW |= {"rank", "ranks", "ranking", "rang"}
+_LOW = set(
+    (
+        "error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl latency runtime"
+        " duration time seconds cost fid brier regret distance rank ranks ranking rang"
+    ).split()
+)
 _METRICS = {"metric", "metricname", "measure"}  # names of columns of such words
 _MAX_OPTIONS = 100  # rows, above which texts in the first column are items
-_SUMMARIES = set("mean means average averages avg median total totals sum overall".split())
-_SUMMARIES |= set("max maximum highest best min minimum lowest worst".split())
-_SUMMARIES |= set("mittelwert durchschnitt summe gesamt moyenne somme media promedio suma".split())
+_SUMMARIES = set(
+    (
+        "mean means average averages avg median total totals sum overall max maximum highest best"
+        " min minimum lowest worst mittelwert durchschnitt summe gesamt moyenne somme media"
+        " promedio suma"
+    ).split()
+)
 _NUMBERINGS = {*RANK.sure, "id", "qid", "idx", "index", "row", "no", "nr", "number", "#", ""}
 
 
@@ -94,16 +101,9 @@ def match_scores(
     if columns is None:
         return None
     convert = partial(_compare_scores, table, columns)
+    description = f"{NAME}, {columns}"
     # every other layout has priority
-    return Reading(
-        PAIRS,
-        NAME,
-        f"{NAME}, {columns}",
-        table,
-        convert,
-        sure=False,
-        extra_columns=columns.used,
-    )
+    return Reading(PAIRS, NAME, description, table, convert, sure=False, extra_columns=columns.used)
 
 
 def describe_scores(table: RawTable) -> str:
@@ -127,31 +127,28 @@ def _find_columns(
     options = _list_columns(SCORED_OPTION, table, (item, *scores), option)
     items = _list_columns(ITEM, table, (*options, *scores), item)
     runs = _list_columns(RUN, table, (*items, *options, *scores))
+    used_columns = (*items, *options, *scores, *runs)
     parts = [
         name
-        for name in (*_list_columns(SCORE_PART, table, ()), *table.filter_columns)
-        if name not in (*items, *runs, *options, *scores)
-        and get_column(table.frame, name).nunique() > 1
+        for name in (*_list_columns(SCORE_PART, table), *table.filter_columns)
+        if name not in used_columns and get_column(table.frame, name).nunique() > 1
     ]
-    respondents = _list_columns(RESPONDENT, table, ())
-    table = _drop_row_numbers(table, {*items, *options, *scores, *runs, *parts, *respondents})
+    respondents = _list_columns(RESPONDENT, table)
+    table = _drop_row_numbers(table, {*used_columns, *parts, *respondents})
     is_long = bool(options and scores and (items or parts))
-    is_turned = bool(options) and not is_long and not items
     if options and not is_long and _has_repeats(table, options[0]):
         return table, None  # one row per score, of which some column is unknown
+    is_turned = bool(options) and not is_long and not items
     if is_turned:  # one row per option
-        turned = table.frame.set_index(options[0]).T.infer_objects()
-        turned.columns = turned.columns.map(format_label)
-        note = join_notes(table.note, f"items: {shorten(list(turned.index))}")
-        table = replace(table, frame=turned.reset_index(names=ITEM.name), note=note)
+        table = _turn_options(table, options[0])
         items = [ITEM.name]
         parts = []
-    first_column = get_column(table.frame, table.names[0])
-    is_guessed = not is_long and not items and not has_numbers(first_column)
-    is_guessed &= first_column.is_unique
-    if is_guessed:
-        items = table.names[:1]
-    is_guessed &= is_board and len(table.frame) <= _MAX_OPTIONS and not {*items} & {*parts}
+    first_name = table.names[0]
+    first_column = get_column(table.frame, first_name)
+    is_guessed = False
+    if not is_long and not items and not has_numbers(first_column) and first_column.is_unique:
+        items = [first_name]
+        is_guessed = is_board and len(table.frame) <= _MAX_OPTIONS and first_name not in parts
     # columns of parts identify items only where one item occurs in several parts
     if parts and (not items or table.frame.groupby(items)[parts].nunique().max(axis=None) > 1):
         items = list(dict.fromkeys([*parts, *items]))
@@ -159,42 +156,53 @@ def _find_columns(
     if not is_long:
         used_columns = {*items, *parts, *runs, *table.filter_columns}
         scores = [name for name in table.names if name not in used_columns]
-    numbers = {name: _read_numbers(get_column(table.frame, name)) for name in scores}
-    numbers = {name: cells for name, cells in numbers.items() if cells is not None}
-    if not numbers:
+    numbers = {
+        name: cells
+        for name in scores
+        if (cells := _read_numbers(get_column(table.frame, name))) is not None
+    }
+    if not numbers or (not is_long and (len(numbers) < 2 or score is not None)):
         return table, None
     labels = None
     if items:
         labels = get_column(table.frame, items[-1])
     frame = pd.DataFrame(numbers, labels)
-    words = [*map(list_name_words, numbers)]
-    if is_turned:
-        words = [sum(map(list_name_words, get_column(table.frame, items[0])), [])]
-    for name in table.names:
-        if simplify_name(name) in _METRICS and get_column(table.frame, name).nunique() == 1:
-            words = [list_name_words(format_label(get_column(table.frame, name).iloc[0]))]
     doubt = None
-    if is_board:
-        doubt = _question_names(frame, words)
-    if is_long:
-        if len(numbers) > 1:
-            text = f"{shorten(list(numbers))} may be the scores; give the name of one with "
-            doubt = Message(text, Argument(SCORE.name), ".")
-        return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
-    if len(numbers) < 2 or score is not None:
-        return table, None
-    sides = list_labelled_sides(table.frame.drop(columns=[*numbers, *items]))
+    if is_long and len(numbers) > 1:
+        text = f"{shorten(list(numbers))} may be the scores; give the name of one with "
+        doubt = Message(text, Argument(SCORE.name), ".")
     # a column of options, named or known, shows that the others are scores
-    if item is None and option is None and not is_turned:
-        doubt = _question_scores(frame, items, table, is_guessed) or doubt
-    endings = {name[-1].casefold() for name in numbers}  # reward_a, reward_b
-    if doubt is None and sides and endings >= {side[-1].casefold() for side in sides[0]}:
-        doubt = _question_sides(sides[0], [*numbers])
+    if not is_long and item is None and option is None and not is_turned:
+        doubt = _question_scores(frame, items, bool(respondents), is_guessed)
+    if is_board:
+        doubt = doubt or _question_names(frame, _list_measure_words(table, numbers, is_turned))
+    if is_long:
+        return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
+    doubt = doubt or _question_sides(table.frame.drop(columns=[*numbers, *items]), [*numbers])
     if is_board:
         doubt = doubt or _question_summaries([*frame.columns, *frame.index])
     if is_board and item is None:
         doubt = doubt or _question_ranks(frame if is_turned else frame.T)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
+
+
+def _turn_options(table: RawTable, option: str) -> RawTable:
+    """Return a table of one row per option with one row per item, which its note reports."""
+    turned = table.frame.set_index(option).T.infer_objects()
+    turned.columns = turned.columns.map(format_label)
+    note = join_notes(table.note, f"items: {shorten(list(turned.index))}")
+    return replace(table, frame=turned.reset_index(names=ITEM.name), note=note)
+
+
+def _list_measure_words(table: RawTable, names: Iterable[str], is_turned: bool) -> list[list[str]]:
+    """Return the words in the names of the measures: of each column, or of all together."""
+    for name in reversed(table.names):
+        cells = get_column(table.frame, name)
+        if simplify_name(name) in _METRICS and cells.nunique() == 1:
+            return [list_name_words(format_label(cells.iloc[0]))]
+    if is_turned:
+        names = [" ".join(get_column(table.frame, ITEM.name))]
+    return [*map(list_name_words, names)]
 
 
 def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTable:
@@ -214,7 +222,10 @@ def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTabl
 
 
 def _list_columns(
-    role: Role, table: RawTable, used_columns: Collection[str | None], named: str | None = None
+    role: Role,
+    table: RawTable,
+    used_columns: Collection[str | None] = (),
+    named: str | None = None,
 ) -> list[str]:
     """Return the named column, or all unused columns whose names mean this role."""
     if named is not None:
@@ -272,9 +283,13 @@ def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | N
     )
 
 
-def _question_sides(sides: tuple[str, str], names: list[str]) -> Message:
-    """Return the question whether numbers are scores of the two options in each row."""
-    first, second = sides
+def _question_sides(frame: pd.DataFrame, names: list[str]) -> Message | None:
+    """Return a question if numbers may be scores of the two options in each row; else None."""
+    sides = list_labelled_sides(frame)
+    endings = {name[-1].casefold() for name in names}  # reward_a, reward_b
+    if not sides or not endings >= {side[-1].casefold() for side in sides[0]}:
+        return None
+    first, second = sides[0]
     return Message(
         f"The options may be in {first!r} and {second!r}. If {shorten(names, 4)} include their"
         " scores, of which the higher wins, rename these to 'score_a' and 'score_b'; if each is an"
@@ -316,14 +331,14 @@ def _question_ranks(scores: pd.DataFrame) -> Message | None:
 
 
 def _question_scores(
-    scores: pd.DataFrame, items: list[str], table: RawTable, is_guessed: bool
+    scores: pd.DataFrame, items: list[str], has_respondents: bool, is_guessed: bool
 ) -> Message | None:
     """Return a question unless the columns are plainly scores of the same items; else None."""
     low = scores.min()
     high = scores.max()
     # 2: marks of 0 and 1; 1: shares; 0: other numbers
     scales = ((low >= 0.0) & (high <= 1.0)) + 1 * scores.isin([0.0, 1.0, np.nan]).all()
-    if _list_columns(RESPONDENT, table, ()):
+    if has_respondents:
         reason = "the rows are respondents"
     elif not items and (scales.min() == 0 or low.min() == high.max()):
         reason = "no column contains the items"
@@ -362,14 +377,12 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
     if columns.option is not None:
         rows["option"] = get_column(frame, columns.option).map(format_label)
     rows = rows.loc[(rows["item"] != "") & (rows["option"] != "")]
-    infinite_scores = rows.loc[np.isinf(rows["score"]), ["option", "item"]]
-    if len(infinite_scores):
-        option, item = infinite_scores.iloc[0]
+    for option, item in rows.loc[np.isinf(rows["score"]), ["option", "item"]].to_numpy():
         raise DataError(
             f"The score of {option!r} on item {item!r} is infinite; correct it, or leave the cell"
             " empty if there is no score."
         )
-    groups: Any = rows.groupby(["item", "option"])["score"]
+    groups = rows.groupby(["item", "option"])["score"]
     # unstack(sort=False) of pandas 2.2 moves scores to other options where some are missing
     scores = groups.mean().unstack().reindex(rows["item"].unique(), columns=rows["option"].unique())
     sentence = f"{NAME}, {columns}"
@@ -386,26 +399,23 @@ def _compare_scores(table: RawTable, columns: _ScoreColumns) -> tuple[PairedComp
             )
         sentence += f", {format_plural(n_repeated, 'repeated score')} averaged within items"
     is_compared = scores.count(axis=1) > 1
-    if not is_compared.all():
-        add_note(f"{format_plural((~is_compared).sum(), 'item')} with a single score not used")
+    if n_single := (~is_compared).sum():
+        add_note(f"{format_plural(n_single, 'item')} with a single score not used")
     scores = scores.loc[is_compared]
-    options = tuple(map(str, scores.columns))
-    item_labels = tuple(map(str, scores.index))
+    options, item_labels = (tuple(map(str, labels)) for labels in (scores.columns, scores.index))
     data = compare_scores(PairedComparisons, options, item_labels, scores.to_numpy(float))
     return data, f"{sentence}: {data}; {_MEANING}"
 
 
 def find_score_lack(table: RawTable) -> Lack | None:
     """Return what a table with one score per row lacks; None for other tables."""
-    options = _list_columns(SCORED_OPTION, table, ())
-    scores = _list_columns(SCORE, table, ())
+    options = _list_columns(SCORED_OPTION, table)
+    scores = _list_columns(SCORE, table)
     if scores and not options:  # such as points of juries
         return Lack(f"columns with the options and items that have {scores[0]!r}", "option item", 2)
     if not options or not _has_repeats(table, options[0]):
         return None
-    role = SCORE
-    if scores:
-        role = ITEM
+    role = ITEM if scores else SCORE
     return Lack(f"a column with {role.meaning}", role.name, near=4)
 
 
