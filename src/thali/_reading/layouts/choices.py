@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import replace
+from functools import partial
 from os.path import commonprefix
 from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from thali._data.base_classes import copy_with_fields
 from thali._data.choice_marks import (
@@ -94,14 +96,13 @@ from .signed_best_worst import match_signed_marks
 
 _LONG = "long table of choices"
 _REQUIRED_ROLES = (
-    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "task")),
-    ((ALTERNATIVE,), Lack("a column of alternatives", "alternative")),
-    ((CHOSEN,), Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")),
+    ((TASK, RESPONDENT_OF_TASKS), Lack("a column that numbers the choice sets", "task", 2)),
+    ((ALTERNATIVE,), Lack("a column of alternatives", "alternative", 2)),
+    ((CHOSEN,), Lack(f"a column with {CHOSEN.meaning}", "chosen", 2)),
 )
-_LONG_NAMED_BY = ("choice_id",)
 
 
-def match_long(table: RawTable, task: str | None = None, **columns: str | None) -> Reading | None:
+def match_long(table: RawTable, task: str | None = None, **columns: Any) -> Reading | None:
     """Return a `Reading` of a long table of choices, one option per row; None for other tables.
 
     The reading is sure if the cells agree. `task` is the column of choice sets, too.
@@ -110,55 +111,38 @@ def match_long(table: RawTable, task: str | None = None, **columns: str | None) 
         columns["choice_id"] = columns.get("choice_id") or task
     named_columns = {role: name for role, name in columns.items() if name is not None}
     is_requested = task is None and "choice_id" in named_columns
-
-    def convert() -> tuple[Choices, str]:
-        """Return the choices, and a sentence on how they were read."""
-        column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
-        arguments: dict[str, Any] = {
-            "weights": simplify_name(column_by_role["count"] or "") in WEIGHTS,
-            **named_columns,
-        }
-        data = Choices(table.frame, **arguments)
-        return data, f"{_describe_long(column_by_role)}: {data}"
-
     if not named_columns and match_signed_marks(table) is not None:
         return None
+    find_roles: Any = partial(find_columns, table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
     try:
-        column_by_role = find_columns(table.frame, dict.fromkeys(LONG_ROLES) | named_columns)
+        column_by_role = find_roles()
     except DataError:
         if not is_requested and task is None:
             return None
-        return Reading(CHOICES, _LONG, "long table", table, convert, is_requested)
-    task_columns = {role: columns.get(role) for role in ("respondent", "alternative", "chosen")}
-    task_columns["task"] = task
+        return Reading(CHOICES, _LONG, "long table", table, find_roles, is_requested)
+    description = _describe_long(column_by_role)
+    choice_id, alternative, chosen, available, respondent, count = (
+        column_by_role[role] for role in LONG_ROLES
+    )
+
+    def convert() -> tuple[Choices, str]:
+        """Return the choices, and a sentence on how they were read."""
+        weights = simplify_name(count or "") in WEIGHTS
+        data = Choices(table.frame, weights=weights, **named_columns)
+        return data, f"{description}: {data}"
+
     is_sure = is_requested or (
-        is_long_table(table.frame, named_columns) and not describes_products(table, task_columns)
+        is_long_table(table.frame, named_columns)
+        and not describes_products(table, columns | {"task": task})
     )
-    return Reading(
-        CHOICES,
-        _LONG,
-        _describe_long(column_by_role),
-        table,
-        convert,
-        is_sure,
-        roles=_read_long_roles(column_by_role),
+    roles = ColumnsRead(
+        (alternative, choice_id, *keep_given(available)),
+        (chosen,),
+        keep_given(count),
+        respondent,
+        answer=keep_given(respondent, choice_id),
     )
-
-
-def _read_long_roles(column_by_role: dict[str, str | None]) -> ColumnsRead:
-    """Return a long table's columns by role."""
-
-    def list_columns(*roles: str) -> tuple[str, ...]:
-        """Return the columns of these roles, where the table has them."""
-        return tuple(name for role in roles if (name := column_by_role[role]) is not None)
-
-    return ColumnsRead(
-        list_columns("alternative", "choice_id", "available"),
-        list_columns("chosen"),
-        list_columns("count"),
-        column_by_role["respondent"],
-        answer=list_columns("respondent", "choice_id"),
-    )
+    return Reading(CHOICES, _LONG, description, table, convert, is_sure, roles=roles)
 
 
 def _describe_long(column_by_role: dict[str, str | None]) -> str:
@@ -185,7 +169,7 @@ def find_long_lack(table: RawTable) -> Lack | None:
     ]
     if len(lacks) != 1:
         return None
-    return lacks[0]._replace(near=2)
+    return lacks[0]
 
 
 LONG_TABLE = Shape(
@@ -194,7 +178,7 @@ LONG_TABLE = Shape(
     match_long,
     expected="one row per alternative, with columns such as 'task', 'alternative' and 'chosen'",
     roles=(TASK, TASK_OF_RESPONDENT, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
-    named_by=_LONG_NAMED_BY,
+    named_by=("choice_id",),
     lacks=find_long_lack,
     main=("choice_id", "alternative", "chosen"),
 )
@@ -205,17 +189,13 @@ LONG_TABLE = Shape(
 
 
 _RANKINGS = "table of rankings"
-_RANKINGS_NAMED_BY = ("option", "rank", "unranked")
 
 
 def match_rankings(
     table: RawTable,
-    option: str | None = None,
-    rank: str | None = None,
-    respondent: str | None = None,
-    count: str | None = None,
     unranked: str | None = None,
     weights: bool = False,
+    **named_columns: str | None,
 ) -> Reading | None:
     """Return a `Reading` of a table of rankings; None for other tables."""
     if not table.named:
@@ -224,9 +204,9 @@ def match_rankings(
     if shown := [name for name in table.names if "_DO_" in name]:  # in Qualtrics' files
         note = join_notes(table.note, f"columns of the order of display dropped: {shorten(shown)}")
         table = replace(table, frame=table.frame.drop(columns=shown), note=note)
-    if option is None and rank is None:
+    n_named = sum(named_columns.get(role.name) is not None for role in (OPTION, RANK))
+    if not n_named:
         table = replace(table, frame=spread_ranked_cells(table.frame))
-    named_columns = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     unranked_rule = unranked or "absent"
 
     def convert() -> tuple[Choices, str]:
@@ -241,40 +221,45 @@ def match_rankings(
 
     ranking_columns = find_ranking_columns(table.frame, named_columns, unranked_rule)
     if ranking_columns is None:
-        if (option is None or rank is None) and unranked is None:
+        if n_named < 2 and unranked is None:
             return None
         return Reading(CHOICES, _RANKINGS, "rankings", table, convert)
-    is_requested = option is not None or rank is not None
-    if ranking_columns.shape == LONG and not is_requested:
-        if _shows_positions(table, ranking_columns.columns[1]):
-            return None
-    square = table.square
-    if square is not None and (ranking_columns.shape == LONG or not square.is_bare):
+    shape = ranking_columns.shape
+    columns = ranking_columns.columns
+    if table.square is not None and (shape == LONG or not table.square.is_bare):
         return None
-    if ranking_columns.shape == OPTIONS and _has_other_answers(original_table):
-        return None
-    if ranking_columns.shape == RANKS:
-        if _are_sets(table, ranking_columns):
+    if shape == LONG and not n_named:
+        if _shows_positions(table, columns[1]):
             return None
-        _refuse_answers_to_tasks(table.frame[[*ranking_columns.columns]])
-        _refuse_ranked_products(table, ranking_columns.columns)
-        if ranking_columns.respondent is None:
-            _refuse_counted_ranks(table, ranking_columns.columns)
-        table = _clear_blank_ranks(table, ranking_columns.columns)
-    if ranking_columns.shape == OPTIONS and unranked is None:
-        _refuse_nameless_ranks(table, ranking_columns.columns)
-        _refuse_points(ranking_columns.columns)
-    if ranking_columns.shape == LONG and not is_requested:
         _refuse_other_ranks(table, ranking_columns)
-    if ranking_columns.shape != OPTIONS and not is_requested:
-        _refuse_worst_first(ranking_columns.columns[-1])
+    if shape == OPTIONS:
+        if _has_other_answers(original_table):
+            return None
+        if unranked is None:
+            _refuse_nameless_ranks(table, columns)
+            _refuse_points(columns)
+    if shape == RANKS:
+        if _are_sets(table, columns):
+            return None
+        _refuse_answers_to_tasks(table.frame[[*columns]])
+        _refuse_ranked_products(table, columns)
+        if ranking_columns.respondent is None:
+            _refuse_counted_ranks(table, columns)
+        table = _clear_blank_ranks(table, columns)
+    if shape != OPTIONS and not n_named:
+        _refuse_worst_first(columns[-1])
+    answer_columns = None
+    if shape == LONG:
+        answer_columns = keep_given(ranking_columns.respondent, ranking_columns.group)
+    roles = ColumnsRead(
+        keep_given(*columns, ranking_columns.group),
+        (),
+        keep_given(ranking_columns.count),
+        ranking_columns.respondent,
+        answer=answer_columns,
+    )
     return Reading(
-        CHOICES,
-        _RANKINGS,
-        describe_layout(ranking_columns),
-        table,
-        convert,
-        roles=_read_ranking_roles(ranking_columns),
+        CHOICES, _RANKINGS, describe_layout(ranking_columns), table, convert, roles=roles
     )
 
 
@@ -413,17 +398,18 @@ def _numbers_rows(column: Any, places: np.ndarray, may_be_letters: bool) -> bool
 
 def _refuse_other_ranks(table: RawTable, ranking_columns: RankingColumns) -> None:
     """Raise DataError if a long table may rank described products, or list ratings by position."""
-    frame: Any = table.frame
+    frame = table.frame
     option, rank = ranking_columns.columns
     keys = keep_given(ranking_columns.respondent, ranking_columns.group)
     if not keys:
         return
-    sets: Any = frame.groupby([*keys])
+    sets = frame.groupby([*keys])
+    options = frame.groupby(option)
     other_columns = [
         name
         for name in table.names
         if name not in ranking_columns.used
-        and varies_within(frame.groupby(option), name)
+        and varies_within(options, name)
         and varies_within(sets, name)
         and not frame[name].is_unique
     ]
@@ -490,63 +476,41 @@ def _has_other_answers(table: RawTable) -> bool:
     )
 
 
-def _are_sets(table: RawTable, ranking_columns: RankingColumns) -> bool:
+def _are_sets(table: RawTable, columns: tuple[str, ...]) -> bool:
     """Return whether columns called choice1, choice2, ... are sets, or chosen from sets."""
     # two columns of numbers are answers to two questions
-    if len(ranking_columns.columns) == 2 and all(
-        has_numbers(get_column(table.frame, name)) for name in ranking_columns.columns
-    ):
+    if len(columns) == 2 and all(has_numbers(get_column(table.frame, name)) for name in columns):
         return True
     readings = find_best_columns(table.frame, {})
-    answers = {columns.best for columns in readings}
-    return (
-        {*ranking_columns.columns} <= answers
-        or any(ranking_columns.columns == columns.options for columns in readings)
-        or _has_answer(table, ranking_columns.columns)
-    )
-
-
-def _has_answer(table: RawTable, option_columns: tuple[str, ...]) -> bool:
-    """Return whether a column of answers names an option, now here, now there."""
-    if len(option_columns) < 3:  # in a few sets, an option shown may always be one of the best two
-        return False
-    return any(
-        answers_by_place(table.frame, name, option_columns)
+    answers = {reading.best for reading in readings}
+    if answers.issuperset(columns) or any(columns == reading.options for reading in readings):
+        return True
+    # a column of answers names an option, now here, now there; in two columns, an option shown may
+    # always be one of the best two
+    return len(columns) > 2 and any(
+        answers_by_place(table.frame, name, columns)
         for name in table.names
-        if name not in option_columns and simplify_name(name) in _ANSWERS_BY_PLACE
+        if name not in columns and simplify_name(name) in _ANSWERS_BY_PLACE
     )
 
 
 _ANSWERS_BY_PLACE = {*CHOSEN.synonyms, *CHOSEN_OF_TWO.synonyms, *BEST.synonyms, *ODD.synonyms}
 
 
-def _read_ranking_roles(ranking_columns: RankingColumns) -> ColumnsRead:
-    """Return the columns of a table of rankings by role."""
-    option_columns = keep_given(*ranking_columns.columns, ranking_columns.group)
-    count_columns = keep_given(ranking_columns.count)
-    answer_columns = None
-    if ranking_columns.shape == LONG:
-        answer_columns = keep_given(ranking_columns.respondent, ranking_columns.group)
-    return ColumnsRead(
-        option_columns, (), count_columns, ranking_columns.respondent, answer=answer_columns
-    )
-
-
 def find_rankings_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options next to a column of ranks; else None."""
     name_by_simplified = map_plain_names(table.names)
-    option_column = OPTION.find_column(name_by_simplified)
-    rank_column = RANK.find_column(name_by_simplified)
-    if rank_column is not None and option_column is None:
-        return Lack(f"a column with the options ranked in {rank_column!r}", "option", 2)
-    respondent_column = RESPONDENT.find_column(name_by_simplified)
-    if rank_column is None and option_column is not None and respondent_column is not None:
-        task_column = TASK.find_column(name_by_simplified)
+    option, rank, respondent, task = (
+        role.find_column(name_by_simplified) for role in (OPTION, RANK, RESPONDENT, TASK)
+    )
+    if rank is not None and option is None:
+        return Lack(f"a column with the options ranked in {rank!r}", "option", 2)
+    if rank is None and option is not None and respondent is not None:
         for name in table.names:
             cells = get_column(table.frame, name)
-            if name in (respondent_column, option_column, task_column) or not has_numbers(cells):
+            if name in (respondent, option, task) or not has_numbers(cells):
                 continue
-            ranks = cells.groupby(get_column(table.frame, respondent_column)).rank()
+            ranks = cells.groupby(get_column(table.frame, respondent)).rank()
             if cells.max() > 1 and (cells == ranks).all():
                 return Lack(
                     f"a column such as 'rank' (does {name!r} contain the ranks?)", "rank", 3
@@ -576,7 +540,7 @@ RANKINGS = Shape(
     expected="columns such as 'rank1' and 'rank2', or 'respondent', 'option' and 'rank'",
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
-    named_by=_RANKINGS_NAMED_BY,
+    named_by=("option", "rank", "unranked"),
     lacks=find_rankings_lack,
     main=("respondent",),
 )
@@ -590,76 +554,43 @@ _BEST_WORST = "table of best-worst choices"
 
 def match_best_worst(
     table: RawTable,
-    best: str | None = None,
-    worst: str | None = None,
-    respondent: str | None = None,
-    count: str | None = None,
     trait: str | None = None,
     weights: bool = False,
     task: str | None = None,
+    **named_columns: str | None,
 ) -> Reading | None:
     """Return a `Reading` of a best-worst table; None for other tables."""
     if task is not None:
-        named_tasks = {TASK_OF_RESPONDENT.name: get_column(table.frame, task)}
-        table = replace(table, frame=table.frame.drop(columns=task).assign(**named_tasks))
+        frame = table.frame.drop(columns=task).assign(task=table.frame[task])
+        table = replace(table, frame=frame)
     if trait is not None:
-        table, best, worst = _select_trait(table, trait)
-    named_columns = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    long_columns = find_long_columns(table.frame, named_columns)
-    if long_columns is not None:
-        if None in (best, worst):
-            _refuse_described_options(table, long_columns)
-        answer_columns = keep_given(long_columns.respondent, long_columns.task)
-        roles = _read_best_worst_roles(
-            long_columns, long_columns.option, long_columns.task
-        )._replace(answer=answer_columns)
-        return _build_best_worst_reading(
-            _BEST_WORST, table, named_columns, weights, str(long_columns), roles
-        )
-    table = replace(table, frame=expand_lists(table.frame))
-    try:
-        wide_columns = find_best_worst_columns(table.frame, named_columns)
-    except DataError:
-        if best is None and worst is None:
-            _refuse_several_traits(table)
-            return None
-        return _build_best_worst_reading(
-            _BEST_WORST, table, named_columns, weights, _BEST_WORST, None
-        )
-    tasks = find_wide_tasks(table.frame, {"chosen": wide_columns.best})
-    descriptions: set[str] = set()
-    if tasks is not None and None in (best, worst):
-        descriptions.update(*(group.values() for group in tasks.attributes.values()))
-    # an attribute may have a level twice in a row, unlike the options of a set
-    are_attributes = len(descriptions) > len(wide_columns.options) and any(
-        has_repeats(list(filter(None, row))) for row in list_rows(table.frame, wide_columns.options)
-    )
-    remedy: tuple[Any, ...] = ()
-    if not are_attributes:
-        descriptions -= set(wide_columns.options)
-        remedy = (
-            "; if descriptions do not matter, give the names of the answers with ",
-            Argument("best"),
-            " and ",
-            Argument("worst"),
-        )
-    if are_attributes or any(has_numbers(get_column(table.frame, name)) for name in descriptions):
-        raise DataError(
-            f"The columns {shorten(sorted(descriptions), 6)} describe products, of which"
-            f" {wide_columns.best!r} contains the best. If they are choices of products, name this"
-            " column with ",
-            Argument("chosen"),
-            *remedy,
-            ".",
-        )
-    return _build_best_worst_reading(
-        _BEST_WORST,
-        table,
-        named_columns,
-        weights,
-        str(wide_columns),
-        _read_best_worst_roles(wide_columns, *wide_columns.options),
-    )
+        table, answers = _select_trait(table, trait)
+        named_columns |= answers
+    named_answers = keep_given(named_columns.get("best"), named_columns.get("worst"))
+    columns = find_long_columns(table.frame, named_columns)
+    if columns is not None and len(named_answers) < 2:
+        _refuse_described_options(table, columns)
+    if columns is None:
+        table = replace(table, frame=expand_lists(table.frame))
+        try:
+            columns = find_best_worst_columns(table.frame, named_columns)
+        except DataError:
+            if not named_answers:
+                _refuse_several_traits(table)
+                return None
+        else:
+            if len(named_answers) < 2:
+                _refuse_described_sets(table.frame, columns)
+    return _build_best_worst_reading(_BEST_WORST, table, columns, named_columns, weights)
+
+
+# without descriptions, products are options
+_UNDESCRIBED = (
+    "; if descriptions do not matter, give the names of the answers with ",
+    Argument("best"),
+    " and ",
+    Argument("worst"),
+)
 
 
 def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
@@ -672,12 +603,34 @@ def _refuse_described_options(table: RawTable, columns: LongBestWorst) -> None:
             f" {columns.best!r} marks the best. If they are choices of products, name this column"
             " with ",
             Argument("chosen"),
-            "; if descriptions do not matter, give the names of the answers with ",
-            Argument("best"),
-            " and ",
-            Argument("worst"),
+            *_UNDESCRIBED,
             ".",
         )
+
+
+def _refuse_described_sets(frame: pd.DataFrame, columns: BestWorstColumns) -> None:
+    """Raise DataError if the columns of sets describe products, of which one is the best."""
+    tasks = find_wide_tasks(frame, {"chosen": columns.best})
+    if tasks is None:
+        return
+    descriptions = {name for group in tasks.attributes.values() for name in group.values()}
+    remedy: tuple[Any, ...] = ()
+    # an attribute may have a level twice in a row, unlike the options of a set
+    if len(descriptions) <= len(columns.options) or not any(
+        has_repeats(list(filter(None, row))) for row in list_rows(frame, columns.options)
+    ):
+        descriptions -= set(columns.options)
+        remedy = _UNDESCRIBED
+        if not any(has_numbers(frame[name]) for name in descriptions):
+            return
+    raise DataError(
+        f"The columns {shorten(sorted(descriptions), 6)} describe products, of which"
+        f" {columns.best!r} contains the best. If they are choices of products, name this column"
+        " with ",
+        Argument("chosen"),
+        *remedy,
+        ".",
+    )
 
 
 def _refuse_several_traits(table: RawTable) -> None:
@@ -687,7 +640,7 @@ def _refuse_several_traits(table: RawTable) -> None:
         return
     answer_columns = [name for columns in columns_by_trait.values() for name in columns]
     examples = " and ".join(map(repr, answer_columns[:2]))
-    prefixes = tuple(filter(None, map(commonprefix, columns_by_trait.values())))
+    prefixes = keep_given(*map(commonprefix, columns_by_trait.values()))
     other_columns = [
         name for name in table.names if name not in answer_columns and not name.startswith(prefixes)
     ]
@@ -714,7 +667,7 @@ def _refuse_several_traits(table: RawTable) -> None:
         )
 
 
-def _select_trait(table: RawTable, trait: str) -> tuple[RawTable, str, str]:
+def _select_trait(table: RawTable, trait: str) -> tuple[RawTable, dict[str, str]]:
     """Return a table without the other traits, and the trait's columns of best and worst."""
     columns_by_trait = list_traits(table.names)
     name_by_simplified = map_plain_names(columns_by_trait)
@@ -725,27 +678,43 @@ def _select_trait(table: RawTable, trait: str) -> tuple[RawTable, str, str]:
             traits = list(columns_by_trait)
             problem = f"the traits are {shorten(traits)}.{suggest(trait, traits)}"
         raise DataError(Argument("trait"), f" is {trait!r}, but {problem}")
-    best, worst = columns_by_trait.pop(name)
-    other_columns = [column for columns in columns_by_trait.values() for column in columns]
+    other_columns = [
+        column for other, columns in columns_by_trait.items() for column in columns if other != name
+    ]
     frame = table.frame.drop(columns=other_columns)
-    options = find_best_worst_columns(frame, {"best": best, "worst": worst}).options
+    best, worst = columns_by_trait[name]
+    answers = {"best": best, "worst": worst}
+    options = find_best_worst_columns(frame, answers).options
     note = ""
-    if columns_by_trait and len(options) == N_TRICOT:
-        note = describe_agreement(
-            table.frame, name, columns_by_trait | {name: (best, worst)}, options
-        )
-    return replace(table, frame=frame, note=join_notes(table.note, note)), best, worst
+    if other_columns and len(options) == N_TRICOT:
+        note = describe_agreement(table.frame, name, columns_by_trait, options)
+    return replace(table, frame=frame, note=join_notes(table.note, note)), answers
 
 
 def _build_best_worst_reading(
     name: str,
     table: RawTable,
+    columns: BestWorstColumns | LongBestWorst | None,
     named_columns: dict[str, Any],
     weights: bool,
-    description: str,
-    roles: ColumnsRead | None,
 ) -> Reading:
-    """Build the `Reading` of a best-worst table; convert nothing yet."""
+    """Build the `Reading` of a table of best options; convert nothing yet."""
+    description = name
+    roles = None
+    if columns is not None:
+        description = str(columns)
+        if isinstance(columns, BestWorstColumns):
+            options, answer = columns.options, None
+        else:
+            options = columns.option, columns.task
+            answer = keep_given(columns.respondent, columns.task)
+        roles = ColumnsRead(
+            options,
+            keep_given(columns.best, columns.worst),
+            keep_given(columns.count),
+            columns.respondent,
+            answer=answer,
+        )
 
     def convert() -> tuple[Choices, str]:
         """Return the choices, and a sentence on how they were read."""
@@ -755,30 +724,20 @@ def _build_best_worst_reading(
     return Reading(CHOICES, name, description, table, convert, roles=roles)
 
 
-def _read_best_worst_roles(columns: Any, *options: str) -> ColumnsRead:
-    """Return the columns of a best-worst table by role."""
-    return ColumnsRead(
-        options,
-        (columns.best, columns.worst),
-        keep_given(columns.count),
-        columns.respondent,
-    )
-
-
 def find_best_worst_lack(table: RawTable) -> Lack | None:
     """Return the missing column of options or of the worst; else None."""
     name_by_simplified = map_plain_names(table.names)
     best_column = BEST.find_column(name_by_simplified)
     worst_column = WORST.find_column(name_by_simplified)
-    if best_column is not None and worst_column is not None:
+    if best_column is None:
+        return None
+    if worst_column is not None:
         return Lack(
             "columns with the options offered, from which"
             f" {best_column!r} and {worst_column!r} were chosen",
             near=3,
         )
-    if best_column is not None and find_column_series(
-        [name for name in table.names if name != best_column]
-    ):
+    if find_column_series([name for name in table.names if name != best_column]):
         return Lack(
             f"a column with the worst option ({best_column!r} was read as the best)", "worst", 3
         )
@@ -807,16 +766,15 @@ _BEST = "table of sets and the best of each"
 def match_best(
     table: RawTable,
     chosen: str | None = None,
-    respondent: str | None = None,
-    count: str | None = None,
     weights: bool = False,
     known: bool = False,
+    **named_columns: str | None,
 ) -> Reading | None:
     """Return a `Reading` of a table of offered options and the best; None for other tables.
 
     `known`: the data are choices, so the answer is not the odd one out.
     """
-    named_columns = {"best": chosen, "respondent": respondent, "count": count}
+    named_columns["best"] = chosen
     task_columns = find_wide_tasks(table.frame, {"chosen": chosen})
     table = replace(table, frame=expand_lists(table.frame))
     readings = find_best_columns(table.frame, named_columns)
@@ -825,20 +783,14 @@ def match_best(
     anchor = ANCHOR.find_column(map_plain_names(table.names))
     if len(readings) > 1 or anchor is not None:
         raise DataError(_question_answers(readings, keep_given(anchor)))
-    best_columns = readings[0]
+    (columns,) = readings
     is_asked = chosen is None and not known
-    if is_asked and asks_for_odd(best_columns.best):
+    if is_asked and asks_for_odd(columns.best):
         return None
-    is_asked &= are_stimuli(best_columns.options)
-    if is_asked and guess_question(table.frame, best_columns.options) == "odd":
+    is_asked &= are_stimuli(columns.options)
+    if is_asked and guess_question(table.frame, columns.options) == "odd":
         return None
-    roles = ColumnsRead(
-        best_columns.options,
-        (best_columns.best,),
-        keep_given(best_columns.count),
-        best_columns.respondent,
-    )
-    return _build_best_worst_reading(_BEST, table, named_columns, weights, str(best_columns), roles)
+    return _build_best_worst_reading(_BEST, table, columns, named_columns, weights)
 
 
 def _question_answers(readings: list[BestWorstColumns], anchors: tuple[str, ...]) -> Message:
