@@ -1,7 +1,6 @@
 """Layout of the Conjoint Survey Design Tool: one row per respondent, one column per shown cell."""
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -16,8 +15,8 @@ from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
 from ..table_files import RawTable
-from ..table_layout import Lack, Reading, Shape
-from .experiments import LONG_TABLE, WIDE, match_long
+from ..table_layout import Lack, Reading, Shape, keep_given
+from .experiments import LONG_TABLE, WIDE, hide_numbers, match_long
 
 # F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1; K in projoint's surveys
 _SHOWN = re.compile(r"[FK][-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)
@@ -37,12 +36,19 @@ def match_design_tool(
     if not number_by_column:
         return None
     tasks = {numbers[0] for numbers in number_by_column.values()}
-    profiles = {str(numbers[1]) for numbers in number_by_column.values() if len(numbers) == 3}
-    profiles_by_column = {
-        name: codes
+    profiles = sorted(
+        {str(numbers[1]) for numbers in number_by_column.values() if len(numbers) == 3}
+    )
+    texts_by_column = {
+        name: map(format_label, get_column(table.frame, name).dropna().unique())
         for name in table.names
         if name not in number_by_column
-        and (codes := _number_answers(get_column(table.frame, name), sorted(profiles)))
+    }
+    # the profile number of 1 and 2, A and B, or "Profile 1"; {} for other cells
+    profiles_by_column = {
+        name: codes
+        for name, texts in texts_by_column.items()
+        if (codes := match_places(texts, profiles))
     }
     answer_columns = _list_answer_columns(list(profiles_by_column), len(tasks), chosen)
     other_columns = [
@@ -50,9 +56,11 @@ def match_design_tool(
     ]
     if not answer_columns or not other_columns:
         return None
-    respondent = respondent or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
-    if respondent is None:
-        respondent = other_columns[0]
+    respondent = (
+        respondent
+        or RESPONDENT_OF_TASKS.find_column(map_plain_names(other_columns))
+        or other_columns[0]
+    )
     answers = {name: profiles_by_column[name] for name in answer_columns}
     rating_columns: list[str] = []
     if outcome in other_columns:
@@ -66,18 +74,13 @@ def match_design_tool(
 
 def _number_columns(table: RawTable) -> dict[str, tuple[int, ...]]:
     """Return the numbers in the names of columns: (task, attribute) or (task, profile, ...)."""
-    number_by_column = {}
-    for name in table.names:
-        if (match := _SHOWN.fullmatch(name)) is not None:
-            number_by_column[name] = tuple(int(number) for number in match.groups() if number)
+    number_by_column = {
+        match[0]: tuple(map(int, keep_given(*match.groups())))
+        for match in filter(None, map(_SHOWN.fullmatch, table.names))
+    }
     if {len(numbers) for numbers in number_by_column.values()} != {2, 3}:
         return {}
     return number_by_column
-
-
-def _number_answers(column: pd.Series, profiles: Sequence[str]) -> dict[str, str]:
-    """Return {cell: profile number} of 1 and 2, A and B, or "Profile 1"; {} for other cells."""
-    return match_places(map(format_label, column.dropna().unique()), profiles)
 
 
 def _list_answer_columns(columns: list[str], n_tasks: int, chosen: str | None) -> list[str]:
@@ -122,9 +125,9 @@ def _list_series(columns: list[str], n_tasks: int) -> list[list[str]]:
 
 def _list_rating_columns(columns: list[str], outcome: str, n_profiles: int) -> list[str]:
     """Return the column with the rating of each profile of each task, from `outcome` on."""
-    stem = _NUMBER.sub("#", outcome)
+    stem = hide_numbers(outcome)
     later_columns = columns[columns.index(outcome) :]
-    rating_columns = [name for name in later_columns if _NUMBER.sub("#", name) == stem]
+    rating_columns = [name for name in later_columns if hide_numbers(name) == stem]
     if len(rating_columns) < n_profiles:
         raise DataError(
             f"There are {format_plural(n_profiles, 'profile')}, but only"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
@@ -59,7 +60,7 @@ from thali._labels import format_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Message, Setting
 
 from ..table_files import RawTable
-from ..table_layout import Lack, Reading, Shape
+from ..table_layout import Lack, Reading, Shape, keep_given
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -79,7 +80,8 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
     outcome = options.pop("outcome", None)
     is_choice = outcome == CHOICE
     if outcome is not None and not is_choice:
-        is_choice = outcome == _find_choice_column(table, options)
+        with suppress(DataError):
+            is_choice = outcome == _find_task_columns(table, options)[-1]
     if not is_choice:
         table, options = _mark_rated_tasks(table, options | {"outcome": outcome})
     attributes = _list_attributes(table, options)
@@ -97,19 +99,16 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
         """Return the experiment, and a sentence on how it was read."""
         _check_whole_tasks(table, options)
         data = ChoiceExperiment.from_frame(table.frame, **read_options)
-        # of a product, a rating would be an attribute; of a profile it is an answer
-        max_share = _MAX_SHARE_OF_RATINGS
-        if is_choice:
-            max_share = 0.0
-        second_outcomes: dict[str, float] = {}
+        second_outcomes: list[str] = []
         if not is_requested:
-            _refuse_level_codes(data)
-            second_outcomes = _find_second_outcomes(data, max_share)
-        if second_outcomes and is_choice:
-            frame = table.frame.drop(columns=list(second_outcomes))
+            # of a product, a rating would be an attribute; of a profile it is an answer
+            max_share = _MAX_SHARE_OF_RATINGS
+            if is_choice:
+                max_share = 0.0
+            second_outcomes = _list_second_outcomes(data, max_share, is_choice)
+        if second_outcomes:
+            frame = table.frame.drop(columns=second_outcomes)
             data = ChoiceExperiment.from_frame(frame, **read_options)
-        elif second_outcomes:
-            _refuse_second_outcome(second_outcomes)
         if data.scheme.respondent == data.scheme.task:
             _note_respondent(list_respondents_of_tasks(table.frame, str(data.scheme.task))[:1])
         outcome_text = ""
@@ -117,19 +116,10 @@ def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading 
             outcome_text = f", ratings in {options['outcome']!r}"
         return data, f"{_describe_columns(data)}{outcome_text}: {_describe_experiment(data)}"
 
-    availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
+    is_sure = bool(attributes) and (is_requested or _vary_between_tasks(table, options, attributes))
+    extra_columns = _list_answer_columns(table, options)
     return Reading(
-        EXPERIMENTS,
-        _LONG,
-        description,
-        table,
-        convert,
-        bool(attributes) and (is_requested or _vary_between_tasks(table, options, attributes)),
-        extra_columns=(
-            options.get("bought"),
-            options.get("outcome"),
-            *availability_columns,
-        ),
+        EXPERIMENTS, _LONG, description, table, convert, is_sure, extra_columns=extra_columns
     )
 
 
@@ -145,14 +135,14 @@ def _check_whole_tasks(table: RawTable, options: dict[str, Any]) -> None:
     if table.holdout_split is None:
         return
     frame, is_holdout, row_filter = table.holdout_split
-    respondent_column, task_column, *_ = _find_task_columns(table, options)
-    cells_of_parts = [
-        [read_row_texts(get_column(rows, name)) for name in (respondent_column, task_column)]
-        for rows in (frame.loc[is_holdout], frame.loc[~is_holdout])
+    respondents, tasks = (
+        read_row_texts(get_column(frame, name)) for name in _find_task_columns(table, options)[:2]
+    )
+    tasks_of_parts = [
+        {*zip(respondents[is_part], tasks[is_part], strict=True)}
+        for is_part in (is_holdout, ~is_holdout)
     ]
-    if divided_tasks := sorted(
-        set.intersection(*(set(zip(*part_cells, strict=True)) for part_cells in cells_of_parts))
-    ):
+    if divided_tasks := sorted(set.intersection(*tasks_of_parts)):
         respondent_name, task_name = divided_tasks[0]
         raise ArgumentError(
             Argument("holdouts"),
@@ -184,11 +174,17 @@ _MAX_SHARE = 0.95  # share of such tasks from which on a column is an answer
 _MAX_SHARE_OF_RATINGS = 0.6  # the same for a column with such a name
 
 
-def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -> dict[str, float]:
-    """Return the numbers that are largest for the chosen in nearly all tasks, and the shares."""
-    share_by_name: dict[str, float] = {}
+def _list_second_outcomes(
+    data: ChoiceExperiment,
+    max_share_of_ratings: float,
+    is_accepted: bool,
+    columns_by_attribute: ColumnGroups | None = None,
+) -> list[str]:
+    """List the attributes that are answers; unless accepted, raise DataError for them."""
+    _refuse_level_codes(data)
     if not data.has_choices:
-        return share_by_name
+        return []
+    names = []
     levels = data.products[data.row_product]
     chosen_rows = find_chosen_rows(data)
     for attribute, row_levels in zip(data.scheme.all_attributes, levels.T, strict=True):
@@ -196,25 +192,30 @@ def _find_second_outcomes(data: ChoiceExperiment, max_share_of_ratings: float) -
             continue
         if is_rank_name(attribute.name):  # the chosen has the smallest
             row_levels = np.where(row_levels >= 0, len(attribute.levels) - row_levels, -1)
+        chosen_levels = row_levels[chosen_rows]
         other_levels = row_levels.copy()
         other_levels[chosen_rows] = -1
         highest_others = np.maximum.reduceat(other_levels, data.first_row[:-1])
-        differences = row_levels[chosen_rows] - highest_others
-        is_compared = (row_levels[chosen_rows] >= 0) & (highest_others >= 0)
-        differences = differences[is_compared & (differences != 0)]
+        is_compared = (chosen_levels >= 0) & (highest_others >= 0)
+        is_compared &= chosen_levels != highest_others
         max_share = _MAX_SHARE
         if is_called_rating(attribute.name):
             max_share = max_share_of_ratings
-        if len(differences) >= _MIN_TASKS and np.mean(differences > 0) >= max_share:
-            share_by_name[attribute.name] = float(np.mean(differences > 0))
-    return share_by_name
+        if is_compared.sum() < _MIN_TASKS:
+            continue
+        share = float(np.mean((chosen_levels > highest_others)[is_compared]))
+        if share < max_share:
+            continue
+        if not is_accepted:
+            raise _build_outcome_error(attribute.name, share, columns_by_attribute)
+        names.append(attribute.name)
+    return names
 
 
-def _refuse_second_outcome(
-    share_by_name: dict[str, float], columns_by_attribute: ColumnGroups | None = None
-) -> None:
-    """Raise DataError for a column, or columns of a wide table, with answers such as ratings."""
-    name, share = next(iter(share_by_name.items()))
+def _build_outcome_error(
+    name: str, share: float, columns_by_attribute: ColumnGroups | None
+) -> DataError:
+    """Return the error for a column, or columns of a wide table, with answers such as ratings."""
     extreme = "largest"
     if is_rank_name(name):
         extreme = "smallest"
@@ -225,7 +226,7 @@ def _refuse_second_outcome(
         columns = [*columns_by_attribute[name].values()]
         subject = f"Attribute {name!r} (columns {shorten(columns)})"
         analysis = ""
-    raise DataError(
+    return DataError(
         f"{subject} is {extreme} for the chosen alternative in {100 * share:.0f} % of the"
         " tasks, so it may be a second answer (a rating or rank) rather than an attribute. If it"
         " is, drop it with ",
@@ -236,18 +237,10 @@ def _refuse_second_outcome(
     )
 
 
-def _find_choice_column(table: RawTable, options: dict[str, Any]) -> str | None:
-    """Return the column of choices; None if there is none."""
-    try:
-        return _find_task_columns(table, options)[-1]
-    except DataError:
-        return None
-
-
 def _mark_rated_tasks(table: RawTable, options: dict[str, Any]) -> tuple[RawTable, dict[str, Any]]:
     """Return the table and options, with marked tasks if there are ratings and no choices."""
     names = [role.name for role in LONG_TABLE.roles]
-    columns: Any = tuple(options.get(name) for name in names)
+    columns: Any = tuple(map(options.get, names))
     frame, columns = mark_rated_tasks(table.frame, columns, options.get("outcome"))
     return replace(table, frame=frame), options | dict(zip(names, columns, strict=True))
 
@@ -257,18 +250,11 @@ def _describe_columns(data: ChoiceExperiment) -> str:
     scheme = data.scheme
     names = [attribute.name for attribute in scheme.attributes]
     description = f"one row per alternative, attributes {shorten(names)}"
-    column_by_meaning = {
-        "choices": scheme.chosen,
-        "alternatives": scheme.alternative,
-        "tasks": scheme.task,
-        "respondents": scheme.respondent,
-    }
-    if not data.has_choices:
-        del column_by_meaning["choices"]
-    for meaning, column in column_by_meaning.items():
-        if column is not None:
-            description += f", {meaning} in {column!r}"
-    return description
+    if data.has_choices:
+        description += f", choices in {scheme.chosen!r}"
+    if scheme.alternative is not None:
+        description += f", alternatives in {scheme.alternative!r}"
+    return f"{description}, tasks in {scheme.task!r}, respondents in {scheme.respondent!r}"
 
 
 def _describe_experiment(data: ChoiceExperiment) -> str:
@@ -301,27 +287,28 @@ def _list_attributes(table: RawTable, options: Mapping[str, Any]) -> list[str]:
     keys = list(dict.fromkeys((respondent, task)))
     marked_share = share_of_marked_sets(get_column(frame, chosen), number_sets(frame, keys))
     tasks = frame.groupby(keys, sort=False)
-    wide_tasks = None
     if marked_share < 1.0:  # of numbers of alternatives some sets may have a single 1
         wide_tasks = find_wide_tasks(frame, {"chosen": options.get("chosen")})
-    if wide_tasks is not None and wide_tasks.is_sure and wide_tasks.chosen == chosen:
-        return []
+        if wide_tasks is not None and wide_tasks.is_sure and wide_tasks.chosen == chosen:
+            return []
     if marked_share < _MIN_MARKED and not _contains_alternatives(frame, alternative, chosen, keys):
         return []
-    availability_columns = AVAILABLE.find_possible_columns(map_plain_names(table.names))
-    answer_columns = (options.get("bought"), options.get("outcome"))
+    answer_columns = _list_answer_columns(table, options)
     used_columns = {respondent, task, alternative, chosen, *answer_columns}
-    used_columns.update(availability_columns)
-    other_columns = [
-        name
-        for name in table.names
-        if name not in used_columns and not is_row_number(get_column(frame, name))
-    ]
     return [
         name
-        for name in other_columns
-        if varies_within(tasks, name) and not is_result(get_column(frame, name), tasks)
+        for name in table.names
+        if name not in used_columns
+        and not is_row_number(get_column(frame, name))
+        and varies_within(tasks, name)
+        and not is_result(get_column(frame, name), tasks)
     ]
+
+
+def _list_answer_columns(table: RawTable, options: Mapping[str, Any]) -> tuple[str | None, ...]:
+    """Return the columns of purchases, ratings and offers, None for an absent one."""
+    offers = AVAILABLE.find_possible_columns(map_plain_names(table.names))
+    return options.get("bought"), options.get("outcome"), *offers
 
 
 _MIN_MARKED = 0.5  # share of tasks with one choice, from which on others are errors
@@ -362,20 +349,20 @@ def _vary_between_tasks(table: RawTable, options: Mapping[str, Any], attributes:
         label_column = label_column or find_label_column(frame, respondent, task, chosen)
         alternative = label_column or alternative
     tasks = frame.groupby(list(dict.fromkeys((respondent, task))), sort=False)
-    for name in attributes:
-        if name == alternative or measures_answers(name) or is_called_rating(name):
-            continue
-        if is_free_text(get_column(frame, name)):
-            continue
-        if ranks_rows(frame[name], tasks) or simplify_name(name) in RESPONDENT_OF_TASKS.synonyms:
-            continue
-        if (
-            alternative is None
-            or frame[alternative].is_unique
-            or varies_within(frame.groupby(alternative), name)
-        ):
-            return True
-    return False
+    descriptions = [
+        name
+        for name in attributes
+        if name != alternative
+        and not measures_answers(name)
+        and not is_called_rating(name)
+        and not is_free_text(get_column(frame, name))
+        and not ranks_rows(frame[name], tasks)
+        and simplify_name(name) not in RESPONDENT_OF_TASKS.synonyms
+    ]
+    if alternative is None or frame[alternative].is_unique:
+        return bool(descriptions)
+    products = frame.groupby(alternative)
+    return any(varies_within(products, name) for name in descriptions)
 
 
 def find_choice_lack(table: RawTable) -> Lack | None:
@@ -386,7 +373,7 @@ def find_choice_lack(table: RawTable) -> Lack | None:
     ]
     if None in required_columns or CHOSEN.find_column(name_by_simplified) is not None:
         return None
-    return Lack("a column with 1 for the chosen alternative and 0 for the others", "chosen")
+    return Lack(f"a column with {CHOSEN.meaning}", "chosen")
 
 
 LONG_TABLE = Shape(
@@ -422,12 +409,7 @@ def match_wide(
 ) -> Reading | None:
     """Return a `Reading` of an experiment with one row per task; None for other tables."""
     named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
-    if (
-        not table.named
-        or table.square is not None
-        or any(name not in (None, *table.names) for name in named_columns.values())
-        or outcome not in (None, CHOICE, chosen)
-    ):
+    if not table.named or table.square is not None or outcome not in (None, CHOICE, chosen):
         return None
     wide_columns = find_wide_tasks(table.frame, named_columns, alternatives)
     if wide_columns is None:
@@ -442,11 +424,8 @@ def match_wide(
             " have one choice; several picks at once are not read. If each row has just one, write"
             " it in a column 'choice'."
         )
-    if (
-        table.holdout_split is not None
-        and settings.get("none") is None
-        and settings.get("bought") is None
-    ):
+    has_no_setting = settings.get("none") is None and settings.get("bought") is None
+    if table.holdout_split is not None and has_no_setting:
         # all tasks offer no choice, even if no respondent of one part took it
         chosen_texts = map(format_label, table.holdout_split.frame[wide_columns.chosen].unique())
         settings["none"] = find_none_word(chosen_texts, wide_columns.alternatives)
@@ -459,12 +438,11 @@ def match_wide(
             _refuse_other_answers(table, wide_columns)
         read_options = dict(settings, **named_columns, alternatives=alternatives)
         data = ChoiceExperiment.from_wide(table.frame, attributes=attributes, **read_options)
-        answers: dict[str, float] = {}
+        answers: list[str] = []
         if attributes is None:
-            _refuse_level_codes(data)
-            answers = _find_second_outcomes(data, _MAX_SHARE_OF_RATINGS)
-        if answers and outcome is None:
-            _refuse_second_outcome(answers, wide_columns.attributes)
+            answers = _list_second_outcomes(
+                data, _MAX_SHARE_OF_RATINGS, outcome is not None, wide_columns.attributes
+            )
         if answers:
             names = [name for name in data.scheme.names if name not in answers]
             data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
@@ -472,16 +450,10 @@ def match_wide(
         if attributes is None:
             _refuse_later_columns(table, read_columns)
         unread_columns = wide_columns.used - read_columns.used
-        if unread_columns:
-            names = [name for name in table.names if name in unread_columns]
+        if names := [name for name in table.names if name in unread_columns]:
             add_note(f"columns of alternatives not used: {shorten(names)}")
-        other_columns = ColumnsRead(tuple(filter(None, wide_columns.used)))
-        blocks = VERSION.find_possible_columns(map_plain_names(table.names))
-        name = guess_respondent_column(table.frame, other_columns, list(blocks))
-        if wide_columns.respondent is None and name is not None:
-            if wide_columns.task is None and not _ID_WORDS.isdisjoint(list_name_words(name)):
-                raise _build_respondent_error(name)
-            _note_respondent([name])
+        if wide_columns.respondent is None:
+            _ask_for_respondent(table, wide_columns)
         return data, f"{read_columns}: {_describe_experiment(data)}"
 
     return Reading(
@@ -499,9 +471,17 @@ def match_wide(
 _ID_WORDS = {"id", "uuid", "code", "nr", "number", "record", "case", "subject", "person"}
 
 
-def _build_respondent_error(name: str) -> DataError:
-    """Return the question whether a column of repeated labels contains the respondents."""
-    return DataError(
+def _ask_for_respondent(table: RawTable, columns: WideTasks) -> None:
+    """Note which column may contain the respondents; raise DataError for a clear one."""
+    other_columns = ColumnsRead(keep_given(*columns.used))
+    blocks = VERSION.find_possible_columns(map_plain_names(table.names))
+    name = guess_respondent_column(table.frame, other_columns, list(blocks))
+    if name is None:
+        return
+    if columns.task is not None or _ID_WORDS.isdisjoint(list_name_words(name)):
+        _note_respondent([name])
+        return
+    raise DataError(
         "No column was recognised as the respondents, so each row would be another respondent, but"
         f" {name!r} repeats its labels, as respondents with several tasks do. If {name!r} contains"
         " the respondents, set ",
@@ -522,11 +502,10 @@ def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
     place = names.index(columns.chosen)
     later = [group for group in groups if names.index(group[0]) > place]
     later_columns = [name for group in later for name in group]
-    columns_of_later = [get_column(table.frame, name) for name in later_columns]
-    are_numbers = all(map(has_numbers, columns_of_later))
-    if not 0 < len(later) < len(groups) or not are_numbers or names == sorted(names):
+    cells = [get_column(table.frame, name) for name in later_columns]
+    if len(later) in (0, len(groups)) or names == sorted(names) or not all(map(has_numbers, cells)):
         return
-    if max(cells.nunique() for cells in columns_of_later) < _MIN_RATINGS:
+    if max(column.nunique() for column in cells) < _MIN_RATINGS:
         return
     raise DataError(
         f"Columns {shorten(later_columns)} stand after the choice in {columns.chosen!r}, unlike the"
@@ -542,9 +521,8 @@ def _refuse_later_columns(table: RawTable, columns: WideTasks) -> None:
 def _refuse_options(table: RawTable, columns: WideTasks) -> None:
     """Raise DataError if columns of texts, called like the alternatives, may be the compared."""
     names = [name for name in columns.alternatives if name in table.names]
-    if len(names) != 2 or not columns.used.isdisjoint(names):
-        return
-    if any(has_numbers(table.frame[name]) for name in names):
+    have_numbers = [has_numbers(table.frame[name]) for name in names]
+    if len(names) != 2 or not columns.used.isdisjoint(names) or any(have_numbers):
         return
     raise DataError(
         f"Columns {shorten(names)} are called like the alternatives, so that they may contain the"
@@ -562,6 +540,8 @@ def _refuse_options(table: RawTable, columns: WideTasks) -> None:
 
 def _refuse_other_answers(table: RawTable, columns: WideTasks) -> None:
     """Raise DataError if another column of the same values may contain the choice, too."""
+    if simplify_name(columns.chosen) in CHOSEN.synonyms:
+        return
     values = {*get_column(table.frame, columns.chosen).dropna()}
     names = [
         name
@@ -570,7 +550,7 @@ def _refuse_other_answers(table: RawTable, columns: WideTasks) -> None:
         and name not in columns.used - {columns.chosen}
         and {*get_column(table.frame, name).dropna()} == values
     ]
-    if len(names) > 1 and simplify_name(columns.chosen) not in CHOSEN.synonyms:
+    if len(names) > 1:
         raise DataError(
             f"Columns {shorten(names)} may each contain the choice; give the name of one with ",
             Argument("chosen"),
@@ -581,14 +561,14 @@ def _refuse_other_answers(table: RawTable, columns: WideTasks) -> None:
 def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool) -> None:
     """Raise DataError if rows contain choices of several tasks, as C1_choice and C2_choice do."""
     answers = set(get_column(table.frame, columns.chosen).dropna())
-    numbered_name = _hide_numbers(columns.chosen)
+    numbered_name = hide_numbers(columns.chosen)
     # the choice of C1 beside the attributes of C1 and C2: these are no alternatives
-    alternatives = product(columns.alternatives, NAME_SEPARATORS)
-    are_tasks = columns.chosen.startswith(tuple(map("".join, alternatives)))
+    prefixes = map("".join, product(columns.alternatives, NAME_SEPARATORS))
+    are_tasks = columns.chosen.startswith(tuple(prefixes))
     choice_columns = [
         name
         for name in table.names
-        if (name[:-1] == columns.chosen[:-1] or _hide_numbers(name) == numbered_name)
+        if (name[:-1] == columns.chosen[:-1] or hide_numbers(name) == numbered_name)
         and (are_tasks or set(get_column(table.frame, name).dropna()) == answers)
     ]
     # with as many choices as alternatives, of which some are never chosen, these are the tasks
@@ -606,7 +586,7 @@ def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool
     )
 
 
-def _hide_numbers(name: str) -> str:
+def hide_numbers(name: str) -> str:
     """Return a column name with # for each number: C#_choice for C1_choice."""
     return re.sub(r"\d+", "#", name)
 
