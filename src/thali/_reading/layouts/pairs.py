@@ -1,10 +1,10 @@
 """Layouts of paired comparisons: square, list, trials, games, one column per pair."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,6 @@ from thali._data.column_roles import (
     RESPONDENT,
     RESULT,
     SECOND,
-    Role,
     has_numbers,
     map_plain_names,
     simplify_name,
@@ -75,7 +74,7 @@ from ..square_table import Square, describe_non_square
 from ..table_files import RawTable
 from ..table_layout import OF_DISTANCES, Lack, Reading, Shape, keep_given, raise_error
 from ..text_cells import MISSING
-from .triplets import find_anchor, has_anchor_name, question_anchor
+from .triplets import find_anchor, has_anchor_name
 
 # Paired comparisons as a square table: times that the row was chosen over the column --------------
 
@@ -103,9 +102,8 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     # a list of counts may have equally many numeric columns and rows, with a filled "diagonal"
     is_sure = not (square.is_bare and table.named and square.has_diagonal)
     is_sure &= not (square.has_distances or square.has_shares)
-    is_doubtful = square.numbers is not None and (square.is_symmetric or not square.has_counts)
     other_kind = ""
-    if is_doubtful:
+    if square.numbers is not None and (square.is_symmetric or not square.has_counts):
         other_kind = SIMILARITIES
     question = _question_square(square)
 
@@ -203,9 +201,7 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
         """Return the comparisons of all respondents, and a sentence on how they were read."""
         rows = []
         labels = None
-        for title, sheet in table.sheets:
-            square = sheet.square
-            assert square is not None
+        for (title, _), square in zip(table.sheets, sheet_squares, strict=True):
             with prefix_errors(f"Sheet {title!r}"):
                 data = PairedComparisons(square.values, square.labels, weights=weights)
             labels = labels or data.labels
@@ -255,7 +251,7 @@ def match_list(
     """
     if chosen is not None and rejected is None and covariates is None:
         rejected = find_rejected_column(table.names)
-    named_columns = {
+    named_columns: dict[str, Any] = {
         "count": count,
         "losses": losses,
         "respondent": respondent,
@@ -267,9 +263,7 @@ def match_list(
     if rejected is not None and chosen is None and "chosen" not in table.names:
         chosen = CHOSEN_OF_TWO.find_column(map_plain_names(table.names), (rejected,))
         if chosen is None:  # a side, or one of two other columns
-            options = {"weights": weights, "covariates": covariates, "date": date}
-            columns = {"rejected": rejected, "respondent": respondent, "count": count}
-            return _match_sides(TRIALS, table, **options, **columns)
+            return TRIAL_TABLE.match(table, weights=weights, **named_columns)
     if rejected is not None and covariates is None:
         options = (chosen or "chosen", rejected)
         count_columns = [()]
@@ -293,30 +287,32 @@ def match_list(
         short_names = [
             name for name in table.names if not is_free_text(get_column(table.frame, name))
         ]
-        readings = list_readings(short_names, used_columns, text_columns, probability)
-        if not readings:
-            readings = list_readings(table.names, used_columns, text_columns, probability)
+        arguments = (used_columns, text_columns, probability)
+        readings = list_readings(short_names, *arguments) or list_readings(table.names, *arguments)
     if covariates is not None:
         readings = [columns for columns in readings if columns.in_order and len(columns.times) == 2]
     has_two_counts = any(len(columns.times) == 2 for columns in readings)
-    if any(_are_ratings(table, columns) for columns in readings):
-        return None
-    if not readings or (
-        not has_two_counts and are_similarity_columns(table.names, accept_vague=False)
+    if (
+        not readings
+        or any(_are_ratings(table, columns) for columns in readings)
+        or (not has_two_counts and are_similarity_columns(table.names, accept_vague=False))
+        # squares have priority: their options may include I, J and N, the names of a list
+        or _is_square(table)
     ):
         return None
-    # squares have priority: their options may include I, J and N, the names of a list
-    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
-        return None
     return _build_list_reading(table, readings, named_columns, weights)
+
+
+def _is_square(table: RawTable) -> bool:
+    """Return whether a table is a square with labels, or with an empty diagonal."""
+    square = table.square
+    return square is not None and not (square.is_bare and square.has_diagonal)
 
 
 def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
     """Return whether two columns contain numbers that are often equal, or items of a scale."""
     if not all(has_numbers(get_column(table.frame, name)) for name in columns.options):
         return False
-    if are_often_equal(table.frame, columns.options):
-        return True
     other_items = [
         name
         for name in table.names
@@ -324,7 +320,7 @@ def _are_ratings(table: RawTable, columns: PairColumns) -> bool:
         and _ITEM_NAME.fullmatch(name)
         and has_numbers(table.frame[name])
     ]
-    return len(other_items) >= _MIN_ITEMS
+    return len(other_items) >= _MIN_ITEMS or are_often_equal(table.frame, columns.options)
 
 
 _ITEM_NAME = re.compile("[A-Za-z]+[0-9]+")  # such as A3 of a questionnaire with A1 to O5
@@ -336,8 +332,7 @@ def _build_list_reading(
     table: RawTable, readings: list[PairColumns], named_columns: dict[str, Any], weights: bool
 ) -> Reading | None:
     """Build the `Reading` of a list of comparisons; None for a list of triplets."""
-    named_roles = ("count", "losses", "respondent", "date")
-    check_columns(table.frame, [named_columns[role] for role in named_roles])
+    check_columns(table.frame, [named_columns["date"]])
     probability = named_columns["probability"]
     if probability is not None:
         times = (probability, probability)
@@ -346,34 +341,55 @@ def _build_list_reading(
     convert = partial(_read_list, table, readings, named_columns, weights)
     pair_columns = _fill_column_roles(readings[0], table, named_columns)
     count_columns = keep_given(*pair_columns.times, pair_columns.ties, pair_columns.repeats)
-    roles = question = None
+    roles = None
     if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
     countable_columns = _list_countable_columns(readings, named_columns)
     extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
-    anchor = None
-    if len(pair_columns.times) < 2:
-        anchor = find_anchor(table, pair_columns.options, {*pair_columns.used, *extra_columns})
-    if has_anchor_name(anchor):
-        return None
-    other_kind = ""
-    if anchor is not None:
-        other_kind = TRIPLETS
-        question = question_anchor(anchor, pair_columns.options)
-    elif not named_columns["count"] and not named_columns["rejected"]:
+    question = None
+    if not named_columns["count"] and not named_columns["rejected"]:
         question = _question_list(table, pair_columns)
-    return Reading(
+    reading = Reading(
         PAIRS,
         _LIST,
         description,
         table,
         convert,
-        other_kind=other_kind,
         countable=countable_columns,
         roles=roles,
         extra_columns=extra_columns,
         doubt=question,
     )
+    if len(pair_columns.times) == 2:
+        return reading
+    return _question_anchor(
+        reading, table, pair_columns.options, {*pair_columns.used, *extra_columns}
+    )
+
+
+def _question_anchor(
+    reading: Reading,
+    table: RawTable,
+    options: tuple[str, str],
+    used_columns: Collection[str | None],
+) -> Reading | None:
+    """Return a reading with a question if a third option is in each row; None for triplets."""
+    anchor = find_anchor(table, options, used_columns)
+    if anchor is None:
+        return reading
+    if has_anchor_name(anchor):
+        return None
+    first, second = options
+    question = Message(
+        f"In every row, column {anchor!r} contains an option that differs from those in columns"
+        f" {first!r} and {second!r}. If those two options were compared with the one in {anchor!r},"
+        " the data are triplets; set ",
+        Setting("anchor", anchor),
+        ". Otherwise, drop the column with ",
+        Setting("without", [anchor]),
+        ".",
+    )
+    return replace(reading, other_kind=TRIPLETS, doubt=question)
 
 
 def _question_list(table: RawTable, pair_columns: PairColumns) -> Message | None:
@@ -408,9 +424,8 @@ def _fill_column_roles(
     columns = columns.with_named(
         *(named_columns[role] for role in ("count", "losses", "respondent"))
     )
-    if columns.respondent is None:
-        return columns._replace(respondent=find_respondent_column(table.names, columns.times))
-    return columns
+    respondent = columns.respondent or find_respondent_column(table.names, columns.times)
+    return columns._replace(respondent=respondent)
 
 
 def _list_countable_columns(
@@ -418,20 +433,16 @@ def _list_countable_columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
     """Return the columns whose equal rows may be merged, and count columns; else None."""
     # Return None if rows cannot be merged; a tie without counts is not a count.
-    pair_columns = readings[0]
-    has_counts = bool(pair_columns.times or named_columns["count"])
-    if named_columns["covariates"] is not None or len(readings) > 1 or readings[0].has_probability:
-        return None
-    if pair_columns.ties is not None and not has_counts:
-        return None
+    columns = readings[0]
     count_column = named_columns["count"]
-    losses_column = named_columns["losses"]
-    count_columns = dict.fromkeys(
-        filter(None, (*pair_columns.times, count_column, losses_column, pair_columns.ties))
+    if named_columns["covariates"] is not None or len(readings) > 1 or columns.has_probability:
+        return None
+    if columns.ties is not None and not columns.times and not count_column:
+        return None
+    count_columns = keep_given(
+        *dict.fromkeys((*columns.times, count_column, named_columns["losses"], columns.ties))
     )
-    return (*pair_columns.options, *keep_given(named_columns["date"]), *count_columns), tuple(
-        count_columns
-    )
+    return (*columns.options, *keep_given(named_columns["date"]), *count_columns), count_columns
 
 
 def _read_list(
@@ -443,9 +454,13 @@ def _read_list(
         columns = find_pair_columns(table.names, named_columns.values())
     columns = _fill_column_roles(columns, table, named_columns)
     _refuse_lists(table.frame, columns.options)
-    data_options: dict[str, Any] = {name: named_columns[name] for name in ("covariates", "date")}
     data = read_list(
-        PairedComparisons, table.frame, columns, weights=weights or columns.weighted, **data_options
+        PairedComparisons,
+        table.frame,
+        columns,
+        weights=weights or columns.weighted,
+        covariates=named_columns["covariates"],
+        date=named_columns["date"],
     )
     n_empty = int(is_uncounted(table.frame, columns).sum())
     sentence = str(columns)
@@ -489,41 +504,12 @@ LIST = Shape(
 # as arena logs do, or both sides and the result or goals
 
 
-ROLES = ("first", "second", "chosen", "respondent", "count")
-
-
-class SideLayout(NamedTuple):
-    """Words and roles for tables of trials, or of games."""
-
-    name: str
-    is_game: bool
-    roles: tuple[Role, ...]  # first, second, chosen, respondent, count
-    named_by: tuple[str, ...]  # arguments that select the layout
-    description: str
-    example: str  # names of columns
-
-    @property
-    def arguments(self) -> list[str]:
-        """Names of the arguments, in the order of the roles."""
-        return [role.name for role in self.roles]
-
-    def build_shape(self) -> Shape:
-        """Return the shape of tables with this layout."""
-        return Shape(
-            self.name,
-            PAIRS,
-            partial(_match_sides, self),
-            expected=f"{self.description}, with columns such as {self.example}",
-            roles=self.roles,
-            settings=("coding", "weights", "covariates", "date"),
-            named_by=self.named_by,
-            lacks=lambda table: describe_missing(table.frame, self.is_game),
-            main=tuple(self.arguments[:3]),
-        )
+# of the columns of trials, in the order of the roles of their layouts
+ROLES = ("first", "second", "chosen", "respondent", "count", "rejected")
 
 
 def _match_sides(
-    layout: SideLayout,
+    is_game: bool,
     table: RawTable,
     coding: Mapping[Any, str] | None = None,
     weights: bool = False,
@@ -532,11 +518,15 @@ def _match_sides(
     **columns: str | None,
 ) -> Reading | None:
     """Return a `Reading` of trials or games: two options and an outcome; None for other tables."""
+    shape = TRIAL_TABLE
+    rows = "one trial per row"
+    if is_game:
+        shape = RESULT_TABLE
+        rows = "one game per row"
     named_columns = {
-        role: columns.get(argument) for role, argument in zip(ROLES, layout.arguments, strict=True)
+        name: columns.get(role.name) for name, role in zip(ROLES, shape.roles, strict=False)
     }
-    named_columns["rejected"] = columns.get(REJECTED.name)
-    is_named = any(columns.get(argument) is not None for argument in layout.named_by)
+    is_named = any(columns.get(argument) is not None for argument in shape.named_by)
     data_options = {"weights": weights, "covariates": covariates, "date": date}
 
     def convert() -> tuple[PairedComparisons, str]:
@@ -544,37 +534,38 @@ def _match_sides(
         if not is_named:
             _refuse_equal_labels(table.frame, (side_columns.first, side_columns.second))
         data, how = read_trials(
-            PairedComparisons, table.frame, named_columns, layout.is_game, coding, **data_options
+            PairedComparisons, table.frame, named_columns, is_game, coding, **data_options
         )
-        return data, f"{layout.description}, {how}: {data}"
+        return data, f"{rows}, {how}: {data}"
 
     try:
-        side_columns = find_trial_columns(table.frame, named_columns, layout.is_game)
+        side_columns = find_trial_columns(table.frame, named_columns, is_game)
     except DataError:
         if not is_named or not table.named:
             return None
-        return Reading(PAIRS, layout.name, layout.name, table, convert)
-    if side_columns.game != layout.is_game or (table.square is not None and not is_named):
+        return Reading(PAIRS, shape.name, shape.name, table, convert)
+    if side_columns.game != is_game or (table.square is not None and not is_named):
         return None
     option_columns = side_columns.first, side_columns.second
-    if not is_named and all(has_marks(get_column(table.frame, name)) for name in option_columns):
-        return None  # marks of a first and a second choice
-    if not is_named and are_all_pairs([*option_columns, *side_columns.verdict]):
-        return None  # A vs C, B vs C and A vs B
+    if not is_named and (
+        # marks of a first and a second choice
+        all(has_marks(get_column(table.frame, name)) for name in option_columns)
+        # A vs C, B vs C and A vs B
+        or are_all_pairs([*option_columns, *side_columns.verdict])
+    ):
+        return None
     refuse_unlike_scores(table.frame, side_columns)
     verb = "won"
     if side_columns.rejects:
         verb = "lost"
-    description = (
-        f"{option_columns[0]!r} against {option_columns[1]!r},"
-        f" {verb} by {side_columns.verdict[-1]!r}"
-    )
+    options = " against ".join(map(repr, option_columns))
+    description = f"{options}, {verb} by {side_columns.verdict[-1]!r}"
     is_sure = is_named or not has_side_attributes(table.frame, side_columns)
     if not is_sure and compares_attributes(table.frame, side_columns):
         return None
     count_columns = keep_given(side_columns.count)
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
-    if date is not None and date in table.names:
+    if date in table.names:
         extra_columns.append(date)
     answer_columns = (*option_columns, *side_columns.verdict, *extra_columns, *count_columns)
     roles = ColumnsRead(
@@ -582,31 +573,25 @@ def _match_sides(
         side_columns.verdict,
         count_columns,
         side_columns.respondent,
-        judged=not layout.is_game,
+        judged=not is_game,
     )
-    anchor = find_anchor(table, option_columns, {*roles.all, *answer_columns})
-    if has_anchor_name(anchor):
-        return None
-    other_kind = ""
-    question = None
-    if anchor is not None and find_best_columns(table.frame, {"best": columns.get("chosen")}):
-        return None  # the third option of a set
-    if anchor is not None:
-        other_kind = TRIPLETS
-        question = question_anchor(anchor, option_columns)
-    return Reading(
+    reading = Reading(
         PAIRS,
-        layout.name,
+        shape.name,
         description,
         table,
         convert,
         is_sure,
-        other_kind,
         countable=(answer_columns, count_columns),
         roles=roles,
         extra_columns=tuple(extra_columns),
-        doubt=question,
     )
+    reading = _question_anchor(reading, table, option_columns, {*roles.all, *answer_columns})
+    if reading is None or not reading.other_kind:
+        return reading
+    if find_best_columns(table.frame, {"best": columns.get("chosen")}):
+        return None  # the third option of a set
+    return reading
 
 
 def _refuse_equal_labels(frame: pd.DataFrame, columns: tuple[str, str]) -> None:
@@ -629,23 +614,28 @@ def _refuse_equal_labels(frame: pd.DataFrame, columns: tuple[str, str]) -> None:
 _MAX_EQUAL = 0.5  # of rows; options that also meet themselves are equal in fewer
 
 
-TRIALS = SideLayout(
+TRIAL_TABLE = Shape(
     "table of trials",
-    False,
-    (FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
-    ("first", "second"),
-    "one trial per row",
-    "'left', 'right' and 'chosen'",
+    PAIRS,
+    partial(_match_sides, False),
+    expected="one trial per row, with columns such as 'left', 'right' and 'chosen'",
+    roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT, REJECTED),
+    settings=("coding", "weights", "covariates", "date"),
+    named_by=("first", "second"),
+    lacks=lambda table: describe_missing(table.frame, False),
+    main=("first", "second", "chosen"),
 )
-TRIAL_TABLE = replace(TRIALS.build_shape(), roles=(*TRIALS.roles, REJECTED))
-RESULT_TABLE = SideLayout(
+RESULT_TABLE = Shape(
     "table of results",
-    True,
-    (HOME, AWAY, RESULT, RESPONDENT, COUNT),
-    ("home", "away", "result"),
-    "one game per row",
-    "'home', 'away' and 'result'",
-).build_shape()
+    PAIRS,
+    partial(_match_sides, True),
+    expected="one game per row, with columns such as 'home', 'away' and 'result'",
+    roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
+    settings=("coding", "weights", "covariates", "date"),
+    named_by=("home", "away", "result"),
+    lacks=lambda table: describe_missing(table.frame, True),
+    main=("home", "away", "result"),
+)
 
 
 # Paired comparisons as a wide table: one column per pair, one row per respondent or per counted
@@ -657,10 +647,9 @@ _WIDE = "table with one column per pair"
 
 def match_wide(
     table: RawTable,
-    respondent: str | None = None,
-    count: str | None = None,
     coding: Mapping[Any, str] | None = None,
     weights: bool = False,
+    **named_columns: str | None,
 ) -> Reading | None:
     """Return a `Reading` of a table with one column per pair; None for other tables.
 
@@ -669,10 +658,8 @@ def match_wide(
     if not table.named:
         return None
     # equally many respondents and pairs look like a square, but with answers on the diagonal
-    if table.square is not None and not (table.square.is_bare and table.square.has_diagonal):
+    if _is_square(table):
         return None
-    named_columns = {"respondent": respondent, "count": count}
-    check_columns(table.frame, named_columns.values())
     wide_columns = find_wide_columns(table.frame, named_columns, coding)
     if wide_columns is None:
         return None

@@ -37,13 +37,12 @@ from thali._data.triplets.triplet_tables import (
     find_triplet_columns,
 )
 from thali._labels import format_label, shorten
-from thali.errors import DataError, Message, Setting
+from thali.errors import DataError, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
 
 NAME = "table of triplets"
-NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
 def match_triplets(
@@ -135,7 +134,8 @@ def find_anchor(
     first, second = (frame[name].map(format_label).astype(object) for name in option_columns)
     options = {*first, *second}
     for name in sorted(table.names, key=has_anchor_name, reverse=True):
-        if name in used_columns or not (frame[name].dtype.kind in "OSU" or has_anchor_name(name)):
+        is_named = has_anchor_name(name)
+        if name in used_columns or not (is_named or frame[name].dtype.kind in "OSU"):
             continue
         labels = frame[name].map(format_label).astype(object)
         if labels.nunique() < 2:
@@ -143,11 +143,11 @@ def find_anchor(
         is_option = (labels == first) | (labels == second)
         others = {*first[labels != first], *second[labels != second]}
         # each option is the reference of some rows; a standard is compared with variants
-        is_match = is_option.all() and has_anchor_name(name) and others <= {*labels}
+        is_match = is_option.all() and is_named and others <= {*labels}
         if is_match and "target" not in list_name_words(name):  # the correct one
             raise _build_match_error(name, option_columns)
         share = labels.isin(options).mean()
-        if share >= 1.0 - 0.5 * has_anchor_name(name) and not is_option.any():
+        if share >= 1.0 - 0.5 * is_named and not is_option.any():
             return name
     return None
 
@@ -165,27 +165,11 @@ def _build_match_error(anchor: str, option_columns: tuple[str, ...]) -> DataErro
     )
 
 
-def has_anchor_name(column: str | None) -> bool:
+def has_anchor_name(column: str) -> bool:
     """Return whether the name of a column means an anchor."""
-    if column is None:
-        return False
     if simplify_name(column) in ANCHOR.synonyms:
         return True
     return not set(ANCHOR.sure).isdisjoint(list_name_words(column))
-
-
-def question_anchor(anchor: str, option_columns: tuple[str, ...]) -> Message:
-    """Return the question whether two options were compared with a third one."""
-    first, second = option_columns
-    return Message(
-        f"In every row, column {anchor!r} contains an option that differs from those in columns"
-        f" {first!r} and {second!r}. If those two options were compared with the one in {anchor!r},"
-        " the data are triplets; set ",
-        Setting("anchor", anchor),
-        ". Otherwise, drop the column with ",
-        Setting("without", [anchor]),
-        ".",
-    )
 
 
 def _find_anchored_columns(
@@ -234,9 +218,10 @@ def _write_nearer_first(
 def find_triplets_lack(table: RawTable) -> Lack | None:
     """Return the missing column of a table of triplets; else None."""
     objects, odd = find_incomplete_columns(table.names)
-    if objects and odd is None and are_stimuli(objects):
-        return Lack(f"a column with the odd or the best one of {shorten(objects)}", "odd chosen", 3)
     if objects and odd is None:
+        if are_stimuli(objects):
+            text = f"a column with the odd or the best one of {shorten(objects)}"
+            return Lack(text, "odd chosen", 3)
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     mark = next(filter(asks_for_odd, table.names), None)
     if mark is not None and has_marks(get_column(table.frame, mark)):
@@ -264,7 +249,7 @@ SHAPE = Shape(
         RESPONDENT,
     ),
     settings=("coding", "weights", "known"),
-    named_by=NAMED_BY,
+    named_by=("objects", "odd", "anchor", "nearer", "farther"),
     lacks=find_triplets_lack,
 )
 
