@@ -18,6 +18,7 @@ from thali._data.column_roles import (
     has_numbers,
     list_name_words,
     map_plain_names,
+    simplify_name,
 )
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
@@ -61,9 +62,8 @@ def match_card_sorts(
     cards = split_lists(sorts["card"], sorts["respondent"])
     if cards is not None:
         sorts = sorts.loc[cards.index].assign(card=cards.to_numpy())
-    if (sorts.groupby("respondent")["group"].nunique() < 2).all() or len(
-        {*sorts["card"]} - {""}
-    ) < 3:
+    n_groups = sorts.groupby("respondent")["group"].nunique()
+    if n_groups.max() < 2 or len({*sorts["card"]} - {""}) < 3:
         return None
     description = (
         f"card sorts, cards in {card_column!r}, groups in {group_column!r}"
@@ -73,9 +73,7 @@ def match_card_sorts(
         (card_column,), (group_column,), (), respondent_column, answer=(respondent_column,)
     )
     question = None
-    is_named = card_group is not None or card_column in CARD.find_certain_columns(
-        name_by_simplified
-    )
+    is_named = card_group is not None or simplify_name(card_column) in CARD.sure
     if not is_named and (sorts.groupby("card")["group"].nunique() == 1).all():
         question = Message(
             f"Column {group_column!r} has the same value for each {card_column!r}, regardless"
@@ -105,12 +103,10 @@ def _build_reading(
         is_sorted = (sorts != "").all(axis=1)
         note_omission(int((~is_sorted).sum()))
         cards = sorts.loc[is_sorted]
-        if (is_repeated := cards.duplicated(["respondent", "card"])).any():
-            repeated_row = cards.loc[is_repeated].iloc[0]
+        for row in cards.loc[cards.duplicated(["respondent", "card"])].itertuples():
             raise DataError(
-                f"Respondent {format_label(repeated_row.respondent)!r} sorted"
-                f" {repeated_row.card!r} twice, the second time in row"
-                f" {repeated_row.name}; keep one sort per respondent."
+                f"Respondent {row.respondent!r} sorted {row.card!r} twice, the second time in row"
+                f" {row.Index}; keep one sort per respondent."
             )
         cards = cards.assign(place=np.arange(len(cards)))
         card_pairs = cards.merge(cards, on="respondent")
@@ -181,9 +177,9 @@ def _have_answers(cells: pd.DataFrame, texts: pd.DataFrame) -> bool:
     # a cell lists the options, or three columns differ in each row
     lists = texts.map(format_label)
     for name, shown in product(cells, lists):
-        if all(map(operator.contains, lists[shown], lists[name])):
-            if lists[shown].ne(lists[name]).to_numpy().all():
-                return True
+        is_list = lists[shown].ne(lists[name]).to_numpy().all()
+        if is_list and all(map(operator.contains, lists[shown], lists[name])):
+            return True
     options: list[str] = []
     for name in cells:
         if not any((cells[name] == cells[other]).any() for other in options):

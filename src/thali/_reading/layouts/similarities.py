@@ -89,19 +89,16 @@ def match_square(
     is_sure = table.is_triangle or square.has_similarities or square.has_shares
     is_sure |= conversion is not None
     convert = partial(_read_square, table, square, symmetrize, conversion)
-    question = None
-    if conversion is None:
-        question = _question_distances(square)
+    question = _question_distances(square, conversion)
     return Reading(SIMILARITIES, _SQUARE, "square table", table, convert, is_sure, doubt=question)
 
 
-def _question_distances(square: Square) -> Message | None:
-    """Return a question if a square may contain distances; else None."""
-    if square.numbers is None or not (
-        square.is_symmetric and np.nanmin(square.numbers, initial=np.inf) > 0
-    ):
+def _question_distances(square: Square, conversion: str | None) -> Message | None:
+    """Return a question if a square may contain distances, unless converted; else None."""
+    if conversion is not None or square.numbers is None or not square.is_symmetric:
         return None
-    if {format_label(cell) for cell in np.diag(square.values)} - {"0"}:
+    diagonal = {format_label(cell) for cell in np.diag(square.values)}
+    if not diagonal <= {"0"} or np.nanmin(square.numbers, initial=np.inf) <= 0:
         return None
     return Message(
         "The diagonal is 0 and all other numbers are larger, as in a table of distances",
@@ -115,13 +112,8 @@ def _read_square(
 ) -> tuple[Similarities, str]:
     """Read a square of similarities; also return a sentence on it."""
     if table.is_triangle and conversion is None and not square.has_diagonal:
-        warn(
-            DataWarning(
-                Message(
-                    "The triangle has no diagonal; it is read as similarities", OF_DISTANCES, "."
-                )
-            )
-        )
+        text = "The triangle has no diagonal; it is read as similarities"
+        warn(DataWarning(Message(text, OF_DISTANCES, ".")))
     measured_pairs = read_measured_pairs(square.cells, square.labels, symmetrize)
     if conversion is not None:
         measured_pairs = measured_pairs._replace(
@@ -164,6 +156,8 @@ SQUARE = Shape(
 
 
 _SHEETS = "workbook with one square matrix of similarities per respondent"
+# of a table made of the ratings of several respondents
+_COLUMNS = SimilarityColumns("first", "second", "similarity", None, "respondent")
 
 
 def match_sheets(
@@ -190,26 +184,22 @@ def match_sheets(
             f" ({shorten(count_sheets)}); keep one kind of sheet."
         )
     is_sure = has_similarities or all(square.has_shares for square in squares)
-    question = None
-    if dissimilarities is None:
-        question = _question_distances(squares[0])
+    question = _question_distances(squares[0], dissimilarities)
     description = "one sheet per respondent, each with a square matrix of similarities"
 
     def convert() -> tuple[Similarities, str]:
         """Return the means over respondents, and a sentence on how they were read."""
         frames = []
-        for title, sheet in table.sheets:
-            square = sheet.square
+        for title, square in square_by_title.items():
             assert square is not None
             with prefix_errors(f"Sheet {title!r}"):
                 measures = read_measured_pairs(square.cells, square.labels, symmetrize)
             labels = np.array(measures.labels, object)
             pairs = {"first": labels[measures.first], "second": labels[measures.second]}
             frames.append(pd.DataFrame(pairs).assign(similarity=measures.values, respondent=title))
-        columns = SimilarityColumns("first", "second", "similarity", None, "respondent")
         rows = pd.concat(frames, ignore_index=True)
         words = f"{description}; means over respondents, diagonals ignored"
-        return _read_list(rows, columns, dissimilarities, words)
+        return _read_list(rows, _COLUMNS, dissimilarities, words)
 
     return Reading(SIMILARITIES, _SHEETS, description, table, convert, is_sure, doubt=question)
 
@@ -255,53 +245,43 @@ def match_list(
         return _build_list_reading(table, find_columns(similarity=similarity), dissimilarities)
     if not are_similarity_columns(table.names, accept_vague=True):
         plain_names = map_plain_names(table.names)
-        has_measure = DISSIMILARITY.find_column(plain_names) is not None
+        measure = DISSIMILARITY.find_column(plain_names)
         if known:
-            has_measure |= SIMILARITY.find_column(plain_names) is not None
-        elif not find_side_columns(table.names):
-            return None
-        if not has_measure:
+            measure = measure or SIMILARITY.find_column(plain_names)
+        if measure is None or not (known or find_side_columns(table.names)):
             return None
         return Reading(SIMILARITIES, _LIST, "table of pairs", table, find_columns, sure=False)
     square = table.square
     if square is not None and square.is_symmetric:
         return None
     count_readings = list_readings(table.names)
-    has_two_counts = any(len(columns.times) == 2 for columns in count_readings)
-    is_sure = not has_two_counts and are_similarity_columns(
-        table.names, accept_vague=not count_readings
-    )
-    # texts are not ratings or scores
-    if not are_similarity_columns(table.names, accept_vague=False):
+    if are_similarity_columns(table.names, accept_vague=False):
+        is_sure = all(len(columns.times) < 2 for columns in count_readings)
+    else:  # texts are not ratings or scores
         scores: Any = table.frame[find_pair_columns(table.names).similarity]
-        is_sure &= scores.dtype.kind in "iufb" and not scores.isin((0, 0.5, 1)).all()
+        is_sure = has_numbers(scores) and not scores.isin((0, 0.5, 1)).all()
+        is_sure &= not count_readings
     if square is not None and square.numbers is not None:
         is_sure &= square.is_bare and square.has_diagonal
     columns = find_columns()
-    question = _question_signs(table, columns) or _question_words(table, columns)
+    question = _question_measure(table, columns)
     return replace(_build_list_reading(table, columns), sure=is_sure, doubt=question)
 
 
-def _question_signs(table: RawTable, columns: SimilarityColumns) -> Message | None:
-    """Return a question if ratings have both signs, as a slider between two options; else None."""
+def _question_measure(table: RawTable, columns: SimilarityColumns) -> Message | None:
+    """Return a question if numbers may be preferences or dissimilarities; else None."""
+    if simplify_name(columns.similarity) in SIMILARITY.sure:
+        return None
     numbers = get_column(table.frame, columns.similarity)
-    is_named = next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None)
-    if is_named or not has_both_signs(numbers):
-        return None
-    return Message(
-        f"Column {columns.similarity!r} has numbers from {numbers.min():g} to {numbers.max():g},"
-        f" which may show how much {columns.first!r} or {columns.second!r} was preferred; if"
-        " so, replace each number with the chosen option, or 'tie'. If they are similarities,"
-        " give the name of the column with ",
-        Argument("similarity"),
-        ".",
-    )
-
-
-def _question_words(table: RawTable, columns: SimilarityColumns) -> Message | None:
-    """Return a question if a text of all rows asks how different the two are; else None."""
-    if next(SIMILARITY.find_certain_columns(map_plain_names([columns.similarity])), None):
-        return None
+    if has_both_signs(numbers):  # as of a slider between two options
+        return Message(
+            f"Column {columns.similarity!r} has numbers from {numbers.min():g} to"
+            f" {numbers.max():g}, which may show how much {columns.first!r} or {columns.second!r}"
+            " was preferred; if so, replace each number with the chosen option, or 'tie'. If they"
+            " are similarities, give the name of the column with ",
+            Argument("similarity"),
+            ".",
+        )
     for name in table.names:
         texts = get_column(table.frame, name).unique()
         if len(texts) == 1 and asks_for_odd(format_label(texts[0])):
@@ -340,9 +320,10 @@ def _refuse_distances(frame: pd.DataFrame, columns: SimilarityColumns) -> None:
     )
     is_equal = (first == second) & (first != "")
     has_name = not _DISTANCE_WORDS.isdisjoint([simplify_name(name), *list_name_words(name)])
-    is_certain = any(SIMILARITY.find_certain_columns(map_plain_names([name])))
     if has_name or (
-        not is_certain and is_equal.any() and get_column(frame, name).eq(0).equals(is_equal)
+        simplify_name(name) not in SIMILARITY.sure
+        and is_equal.any()
+        and get_column(frame, name).eq(0).equals(is_equal)
     ):
         raise DataError(
             f"Column {name!r} may contain distances, by its name or its zeros for equal objects",
@@ -381,17 +362,18 @@ def _find_measure(
         and simplify_name(name) not in RESPONDENT_OF_TASKS.synonyms
         and can_be_measure(name, get_column(table.frame, name))
     ]
-    similar_columns, distance_columns = (
-        [
-            name
-            for name in measure_columns
-            if words & {*list_name_words(name)}
-            and not _SPREAD_WORDS & {*list_name_words(name)}
-            and get_column(table.frame, name).nunique() > 2
-            and (words is _SIMILARITY_WORDS or get_column(table.frame, name).min() >= 0)
-        ]
-        for words in (_SIMILARITY_WORDS, _DISTANCE_WORDS)
-    )
+    words_by_name = {
+        name: words
+        for name in measure_columns
+        if not _SPREAD_WORDS & (words := {*list_name_words(name)})
+        and get_column(table.frame, name).nunique() > 2
+    }
+    similar_columns = [name for name, words in words_by_name.items() if words & _SIMILARITY_WORDS]
+    distance_columns = [
+        name
+        for name, words in words_by_name.items()
+        if words & _DISTANCE_WORDS and get_column(table.frame, name).min() >= 0
+    ]
     if is_dissimilarity or not similar_columns:
         similar_columns = distance_columns or similar_columns
     if similar_columns or not is_known:
@@ -483,9 +465,8 @@ def match_ratings(
         return None
     rows = numbers.rename_axis(["respondent", "pair"]).rename("similarity").reset_index()
     rows[["first", "second"]] = [pairs[name] for name in rows["pair"]]
-    columns = SimilarityColumns("first", "second", "similarity", None, "respondent")
     description = f"one respondent per row, one rating per pair, {shorten([*pairs], 3)}"
-    convert = partial(_read_list, rows.drop(columns="pair"), columns, dissimilarities, description)
+    convert = partial(_read_list, rows.drop(columns="pair"), _COLUMNS, dissimilarities, description)
     roles = ColumnsRead(tuple(pairs), (), (), who)
     return Reading(SIMILARITIES, _RATINGS, description, table, convert, roles=roles)
 
@@ -503,11 +484,11 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
     have_numbers = all(has_numbers(table.frame[name]) for name in raters)
     if not have_numbers or any(has_numbers(table.frame[name]) for name in sides[0]):
         return None
-    rows = table.frame.melt([*sides[0]], raters, "respondent", "similarity")
+    first, second = sides[0]
+    rows = table.frame.melt([first, second], raters, "respondent", "similarity")
     question = None
     codes = {*rows["similarity"].dropna()}
     if codes in ({1, 2}, {0, 1, 2}, {-1, 0, 1}):
-        first, second = sides[0]
         numbers = list_names(f"{code:g}" for code in sorted(codes))
         question = Message(
             f"The numbers {numbers} in {shorten(raters, 3)} may say that {first!r} or {second!r}"
@@ -516,7 +497,7 @@ def _match_raters(table: RawTable, dissimilarities: str | None) -> Reading | Non
             Setting("kind", "similarities"),
             ".",
         )
-    columns = SimilarityColumns(*sides[0], "similarity", None, "respondent")
+    columns = _COLUMNS._replace(first=first, second=second)
     description = f"one pair per row, one rating per respondent, {shorten(raters, 3)}"
     convert = partial(_read_list, rows, columns, dissimilarities, description)
     roles = ColumnsRead(sides[0], tuple(raters))
