@@ -104,22 +104,16 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
     """Raise DataError if a covariate is not numeric or has empty cells."""
     import pandas as pd
 
-    dtype_by_column = {str(column): cells.dtype for column, cells in covariates.items()}
-    text_columns = [
-        column
-        for column, dtype in dtype_by_column.items()
-        if not pd.api.types.is_numeric_dtype(dtype)
-    ]
+    text_columns = [str(name) for name, cells in covariates.items() if not has_numbers(cells)]
     if text_columns:
         cells = covariates[text_columns[0]].tolist()
-        line = int(
-            np.isnan(np.asarray(pd.to_numeric(pd.Series(cells), errors="coerce"), float)).argmax()
-        )
+        numbers: Any = pd.to_numeric(pd.Series(cells), errors="coerce")
+        line = numbers.isna().to_numpy().argmax()
         column_phrase = f"Column {text_columns[0]!r} is"
         if len(text_columns) > 1:
             column_phrase = f"Columns {shorten(text_columns, 20)} are"
         cell_phrase = f"contains {cells[line]!r}"
-        if cells[line] is None or cells[line] != cells[line]:
+        if pd.isna(cells[line]):
             cell_phrase = "is empty"
         raise DataError(
             f"{column_phrase} not numeric (line {covariates.index[line]} of {text_columns[0]!r}"

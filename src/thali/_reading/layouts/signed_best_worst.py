@@ -29,26 +29,25 @@ MARKS = {
 def match_signed_marks(table: RawTable, respondent: str | None = None) -> Reading | None:
     """Return a `Reading` of a best-worst table with marks 1, -1, 0; None for other tables."""
     mark_columns = [name for name in table.names if is_signed(table.frame[name])]
+    if len(mark_columns) != 1:
+        return None
+    (mark_column,) = mark_columns
     name_by_simplified = roles.map_plain_names(table.names)
     task_column = SET.find_column(name_by_simplified, mark_columns)
     respondent_column = respondent or roles.RESPONDENT_OF_TASKS.find_column(
-        name_by_simplified, (*mark_columns, task_column)
+        name_by_simplified, (mark_column, task_column)
     )
-    other_columns = [
-        name for name in table.names if name not in (*mark_columns, task_column, respondent_column)
-    ]
+    used_columns = (mark_column, task_column, respondent_column)
+    other_columns = [name for name in table.names if name not in used_columns]
     chosen_column = roles.CHOSEN.find_column(name_by_simplified, mark_columns)
-    option_column = OPTION.find_column(
-        name_by_simplified, (*mark_columns, task_column, respondent_column)
-    )
+    option_column = OPTION.find_column(name_by_simplified, used_columns)
     if len(other_columns) == 1:
         (option_column,) = other_columns
         chosen_column = None
-    if len(mark_columns) != 1 or task_column is None or option_column is None:
+    if task_column is None or option_column is None:
         return None
-    key_columns = tuple(name for name in (respondent_column, task_column) if name is not None)
-    (mark_column,) = mark_columns
-    signed_marks: Any = table.frame[mark_column].map(_read_mark)
+    key_columns = keep_given(respondent_column, task_column)
+    signed_marks = table.frame[mark_column].map(_read_mark)
     description = f"{mark_column!r} is 1 for the best and -1 for the worst"
     if chosen_column is not None:
         is_chosen: Any = table.frame[chosen_column].map(format_label) == "1"
@@ -59,12 +58,12 @@ def match_signed_marks(table: RawTable, respondent: str | None = None) -> Readin
         _refuse_separate_tasks(table, mark_column, key_columns)
         signed_marks *= is_chosen
         description = f"{chosen_column!r} marks the best or the worst, as {mark_column!r} says"
-    frame: Any = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
+    frame = table.frame.assign(best=(signed_marks == 1) * 1, worst=(signed_marks == -1) * 1)
     sets: Any = frame.groupby(list(key_columns))
     if (sets[["best", "worst"]].sum() > 1).any(axis=None) or (sets.size() == 2).all():
         return None  # of two options, 1 is the chosen one
     if chosen_column is not None:
-        options: Any = frame.groupby([*key_columns, option_column])
+        options = frame.groupby([*key_columns, option_column])
         frame[["best", "worst"]] = options[["best", "worst"]].transform("max")
         frame = frame.drop_duplicates([*key_columns, option_column])
     description = (
