@@ -19,7 +19,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -70,10 +69,11 @@ class Condition:
     argument: str = field(default="where", compare=False, repr=False)
 
     def __str__(self) -> str:
-        quoted_values = list(map(_quote_operand, self.values))
+        quoted_column = _quote(self.column, _WORD)
+        quoted_values = [_quote(text, NUMBER) for text in self.values]
         if self.operator == IN:
-            return f"{_quote_column(self.column)} in ({', '.join(quoted_values)})"
-        return " ".join([_quote_column(self.column), self.operator, *quoted_values])
+            return f"{quoted_column} in ({', '.join(quoted_values)})"
+        return " ".join([quoted_column, self.operator, *quoted_values])
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,9 @@ class RowFilter:
                 f' must be a condition such as "{EXAMPLE}", or a list of conditions; got'
                 f" {type(conditions).__name__}.",
             )
-        conditions_by_text = [_parse_conditions(_FilterText(text, argument)) for text in texts]
-        return cls(tuple(chain.from_iterable(conditions_by_text)))
+        return cls(
+            tuple(condition for text in texts for condition in _parse_conditions(text, argument))
+        )
 
     def __str__(self) -> str:
         return " and ".join(map(str, self.conditions))
@@ -194,22 +195,10 @@ class RowFilter:
         return f"{n_selected:,} of {n_rows:,} rows kept where {self}"
 
 
-def _quote_column(text: str) -> str:
-    """Return a column name, in quotes where the filter syntax needs them."""
-    if _WORD.fullmatch(text):
+def _quote(text: str, plain: re.Pattern[str]) -> str:
+    """Return a text in quotes, in which quotes are doubled, unless it matches `plain`."""
+    if plain.fullmatch(text):
         return text
-    return _quote_text(text)
-
-
-def _quote_operand(text: str) -> str:
-    """Return a condition's value, in quotes where the filter syntax needs them."""
-    if NUMBER.fullmatch(text):
-        return text
-    return _quote_text(text)
-
-
-def _quote_text(text: str) -> str:
-    """Return a text in quotes; quotes inside are doubled."""
     quote = "'"
     if "'" in text and '"' not in text:
         quote = '"'
@@ -228,53 +217,39 @@ def _find_column(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
 def _check_cells(condition: Condition, cells: "pd.Series") -> np.ndarray:
     """Return a bool array of cells that fulfil a condition."""
     # An empty cell fulfils only "is missing" and "!=".
-    if condition.operator in (MISSING, NOT_MISSING):
-        return (read_row_texts(cells) == "") == (condition.operator == MISSING)
-    comparison_sign = condition.operator
-    if comparison_sign == IN:
-        comparison_sign = "=="
-    is_fulfilled = np.zeros(len(cells), bool)
-    for operand in condition.values:
-        is_fulfilled |= _compare_cells(
-            condition,
-            cells,
-            _COMPARISONS[comparison_sign],
-            operand,
-            comparison_sign in ("==", "!="),
-        )
-    return is_fulfilled
+    sign = condition.operator
+    if sign in (MISSING, NOT_MISSING):
+        return (read_row_texts(cells) == "") == (sign == MISSING)
+    if sign == IN:
+        sign = "=="
+    return np.any(
+        [_compare_cells(condition, cells, sign, operand) for operand in condition.values], axis=0
+    )
 
 
-def _compare_cells(
-    condition: Condition,
-    cells: "pd.Series",
-    compare_values: Callable[..., Any],
-    operand: str,
-    is_equality: bool,
-) -> np.ndarray:
+def _compare_cells(condition: Condition, cells: "pd.Series", sign: str, operand: str) -> np.ndarray:
     """Compare each cell with an operand as numbers, dates or texts."""
+    compare_values = _COMPARISONS[sign]
     if _has_dates(cells):
         return np.asarray(compare_values(cells, _parse_date(condition, cells, operand)))
     numbers = _convert_numbers(cells)
     if numbers is not None:
         return compare_values(numbers, _parse_operand(condition, operand))
     cell_texts = read_row_texts(cells)
-    is_empty = cell_texts == ""
-    if is_equality or not NUMBER.fullmatch(operand):
-        is_fulfilled = np.asarray(compare_values(cell_texts, operand), bool)
-        is_fulfilled[is_empty] = compare_values is operator.ne
-        return is_fulfilled
-    distinct_texts = np.unique(cell_texts[~is_empty].astype(str))
-    if text_cells := [text for text in distinct_texts.tolist() if not NUMBER.fullmatch(text)]:
-        raise DataError(
-            Argument(condition.argument),
-            f" ({condition}): column {condition.column!r} contains text such as {text_cells[0]!r},"
-            f" which cannot be ordered relative to {operand}; use == or !=.",
-        )
-    is_fulfilled = np.zeros(len(cell_texts), bool)
-    is_fulfilled[~is_empty] = compare_values(
-        cell_texts[~is_empty].astype(float), _convert_number(operand)
-    )
+    is_filled = cell_texts != ""
+    filled_cells = cell_texts[is_filled]
+    text_or_number: str | float = operand
+    if NUMBER.fullmatch(operand) and sign not in ("==", "!="):
+        if texts := sorted(text for text in {*filled_cells} if not NUMBER.fullmatch(text)):
+            raise DataError(
+                Argument(condition.argument),
+                f" ({condition}): column {condition.column!r} contains text such as {texts[0]!r},"
+                f" which cannot be ordered relative to {operand}; use == or !=.",
+            )
+        filled_cells = filled_cells.astype(float)
+        text_or_number = float(operand)
+    is_fulfilled = np.full(len(cells), sign == "!=")
+    is_fulfilled[is_filled] = compare_values(filled_cells, text_or_number)
     return is_fulfilled
 
 
@@ -344,11 +319,8 @@ def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:
 # parsing ------------------------------------------------------------------------------------------
 
 
-class _FilterText(NamedTuple):
-    """A text of conditions, and the argument's name for errors."""
-
-    text: str
-    argument: str
+class _FilterProblem(ValueError):
+    """What is wrong with a text of conditions."""
 
 
 class _Token(NamedTuple):
@@ -358,11 +330,13 @@ class _Token(NamedTuple):
     text: str  # without its quotes
     at: int  # position of the first character, from 1
 
+    def is_plain(self, text: str) -> bool:
+        """Return whether the token is this sign or word, in any case, without quotes."""
+        return self.kind != "quoted" and self.text.lower() == text
 
-def _split_tokens(source: _FilterText) -> list[_Token]:
-    """Split a filter text into tokens; the last marks the end."""
-    text = source.text
-    tokens = []
+
+def _split_tokens(text: str) -> Iterator[_Token]:
+    """Yield the tokens of a filter text; the last marks the end."""
     character_index = 0
     while character_index < len(text):
         if text[character_index].isspace():
@@ -370,110 +344,100 @@ def _split_tokens(source: _FilterText) -> list[_Token]:
             continue
         token_match = _TOKEN.match(text, character_index)
         if token_match is None:  # only an open quote matches no token
-            raise _unreadable_error(
-                source, f"the quote at character {character_index + 1} is not closed"
-            )
+            raise _FilterProblem(f"the quote at character {character_index + 1} is not closed")
         token_text = token_match[0]
         if token_match.lastgroup == "quoted":
             token_text = token_text[1:-1].replace(2 * token_text[0], token_text[0])
-        tokens.append(_Token(str(token_match.lastgroup), token_text, character_index + 1))
+        yield _Token(str(token_match.lastgroup), token_text, character_index + 1)
         character_index = token_match.end()
-    return [*tokens, _Token("", "", len(text) + 1)]
+    yield _Token("", "", len(text) + 1)
 
 
-def _unreadable_error(source: _FilterText, problem: str) -> ArgumentError:
-    """Return the error that a filter text is not a valid condition."""
-    return ArgumentError(
-        Argument(source.argument),
-        f" {source.text!r} is not a valid condition: {problem}. Example: {EXAMPLE}.",
-    )
+def _parse_conditions(text: str, argument: str) -> Iterator[Condition]:
+    """Yield conditions joined by "and"."""
+    try:
+        tokens = iter([*_split_tokens(text)])
+        yield _parse_condition(tokens, argument)
+        while (token := next(tokens)).kind:
+            if not token.is_plain("and"):
+                raise _unexpected(token, "'and' or the end (quote text that contains spaces)")
+            yield _parse_condition(tokens, argument)
+    except _FilterProblem as problem:
+        raise ArgumentError(
+            Argument(argument),
+            f" {text!r} is not a valid condition: {problem}. Example: {EXAMPLE}.",
+        ) from None
 
 
-def _parse_conditions(source: _FilterText) -> list[Condition]:
-    """Parse conditions joined by "and"."""
-    tokens = iter(_split_tokens(source))
-    conditions = []
-    while True:
-        condition, next_token = _parse_condition(source, tokens)
-        conditions.append(condition)
-        if not next_token.kind:
-            return conditions
-        if not _is_keyword(next_token, "and"):
-            raise _unexpected_error(
-                source, next_token, "'and' or the end (quote text that contains spaces)"
-            )
+def _parse_condition(tokens: Iterator[_Token], argument: str) -> Condition:
+    """Parse one condition."""
+    column_name = _read_operand(next(tokens), "a column name")
+    token = next(tokens)
+    values: tuple[str, ...] = ()
+    if token.kind == "sign" and token.text in _COMPARISONS:
+        sign = token.text
+        values = (_parse_value(next(tokens)),)
+    elif token.is_plain("in"):
+        sign = IN
+        values = _parse_list(tokens)
+    elif token.is_plain("is"):
+        sign = _parse_missing(tokens)
+    elif token.is_plain("="):
+        raise _unexpected(token, "'=='")
+    else:
+        hint = ""
+        if token.kind == "word":
+            hint = " (quote names that contain spaces)"
+        raise _unexpected(token, _EXPECTED + hint)
+    return Condition(column_name, sign, values, argument)
 
 
-def _parse_condition(source: _FilterText, tokens: Iterator[_Token]) -> tuple[Condition, _Token]:
-    """Parse one condition; also return the token after it."""
-    column_name = _read_operand(source, next(tokens), "a column name")
-    operator_token = next(tokens)
-    if operator_token.kind == "sign" and operator_token.text in _COMPARISONS:
-        operands = (_parse_value(source, next(tokens)),)
-        return Condition(column_name, operator_token.text, operands, source.argument), next(tokens)
-    if _is_keyword(operator_token, "in"):
-        return Condition(column_name, IN, _parse_list(source, tokens), source.argument), next(
-            tokens
-        )
-    if _is_keyword(operator_token, "is"):
-        keyword_token = next(tokens)
-        sign_text = MISSING
-        expected_text = "'missing' or 'not missing'"
-        if _is_keyword(keyword_token, "not"):
-            sign_text = NOT_MISSING
-            expected_text = "'missing'"
-            keyword_token = next(tokens)
-        if not _is_keyword(keyword_token, "missing"):
-            raise _unexpected_error(source, keyword_token, expected_text)
-        return Condition(column_name, sign_text, (), source.argument), next(tokens)
-    expected_text = _EXPECTED
-    if operator_token.kind == "sign" and operator_token.text == "=":
-        expected_text = "'=='"
-    elif operator_token.kind == "word":
-        expected_text += " (quote names that contain spaces)"
-    raise _unexpected_error(source, operator_token, expected_text)
+def _parse_missing(tokens: Iterator[_Token]) -> str:
+    """Parse what follows "is": "missing" or "not missing"."""
+    token = next(tokens)
+    sign = MISSING
+    expected_text = "'missing' or 'not missing'"
+    if token.is_plain("not"):
+        token = next(tokens)
+        sign = NOT_MISSING
+        expected_text = "'missing'"
+    if not token.is_plain("missing"):
+        raise _unexpected(token, expected_text)
+    return sign
 
 
-def _parse_list(source: _FilterText, tokens: Iterator[_Token]) -> tuple[str, ...]:
+def _parse_list(tokens: Iterator[_Token]) -> tuple[str, ...]:
     """Parse values in parentheses, such as (a, b)."""
-    if (opening_token := next(tokens)) != _Token("sign", "(", opening_token.at):
-        raise _unexpected_error(source, opening_token, "'(' before the values of 'in'")
+    if not (token := next(tokens)).is_plain("("):
+        raise _unexpected(token, "'(' before the values of 'in'")
     operands = []
-    while True:
-        operands.append(_parse_value(source, next(tokens)))
-        separator_token = next(tokens)
-        if separator_token == _Token("sign", ")", separator_token.at):
-            return tuple(operands)
-        if separator_token != _Token("sign", ",", separator_token.at):
-            raise _unexpected_error(source, separator_token, "',' or ')'")
+    while not token.is_plain(")"):
+        operands.append(_parse_value(next(tokens)))
+        token = next(tokens)
+        if token.text not in (",", ")") or token.kind != "sign":
+            raise _unexpected(token, "',' or ')'")
+    return tuple(operands)
 
 
-def _parse_value(source: _FilterText, token: _Token) -> str:
-    """Return a value's text; raise ArgumentError if it is empty."""
-    value_text = _read_operand(source, token, "a number or text")
-    if not value_text.strip():
-        raise _unexpected_error(
-            source, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
+def _parse_value(token: _Token) -> str:
+    """Return a value's text; raise an error if it is empty."""
+    value_text = _read_operand(token, "a number or text").strip()
+    if not value_text:
+        raise _unexpected(
+            token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)"
         )
-    return value_text.strip()
+    return value_text
 
 
-def _read_operand(source: _FilterText, token: _Token, expected_text: str) -> str:
+def _read_operand(token: _Token, expected_text: str) -> str:
     """Return the text of a column or value token; raise for other tokens."""
     if token.kind not in ("word", "quoted"):
-        raise _unexpected_error(source, token, expected_text)
+        raise _unexpected(token, expected_text)
     return token.text
 
 
-def _is_keyword(token: _Token, word: str) -> bool:
-    """Return whether a token is this word, in any case, without quotes."""
-    return token.kind == "word" and token.text.lower() == word
-
-
-def _unexpected_error(source: _FilterText, token: _Token, expected_text: str) -> ArgumentError:
+def _unexpected(token: _Token, expected_text: str) -> _FilterProblem:
     """Return the error that a token is not what was expected."""
     if not token.kind:
-        return _unreadable_error(source, f"it ends where {expected_text} is expected")
-    return _unreadable_error(
-        source, f"found {token.text!r} at character {token.at}, expected {expected_text}"
-    )
+        return _FilterProblem(f"it ends where {expected_text} is expected")
+    return _FilterProblem(f"found {token.text!r} at character {token.at}, expected {expected_text}")
