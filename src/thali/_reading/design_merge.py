@@ -8,11 +8,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.choice_marks import PLACE_WORDS
+from thali._data.choice_marks import PLACE_WORDS, is_rank_name
 from thali._data.choices.best_worst_tables import list_traits
 from thali._data.choices.rankings import BEFORE, TIED
 from thali._data.column_guesses import find_option_columns
-from thali._data.column_readers import check_columns, parse_position
+from thali._data.column_readers import (
+    check_columns,
+    get_column,
+    parse_position,
+    read_row_texts,
+)
 from thali._data.column_roles import (
     ALTERNATIVE,
     BEST,
@@ -46,12 +51,14 @@ from .text_cells import join_notes
 
 NONE = "none"  # alternative added if the design has no no-choice option
 ALL_RESPONDENTS = "0"  # version of tasks for all respondents in Sawtooth Software's design files
-_LOOP = re.compile(r"Q?(\d+)_(\D.*)")  # the number of a loop or question, and what is asked
+# the number of a loop or question, and what is asked
+_LOOP = re.compile(r"Q?(?P<number>\d+)_(?P<stem>\D.*)")
 _RANKING = "ranking"  # a column of rankings as text
 _BETWEEN = re.compile("[>=]")  # options of a ranking as text
 _LETTERS = (("b", "w"), ("m", "l"))  # best and worst: B1 and W1 in R's support.BWS, MD_1_b
 _MATRIX_COLUMN = re.compile(r"[VX][1-9]\d?")  # of a matrix of sets that R wrote
-_SERIES = re.compile(r"(.*\D)(\d+)\D*")  # a series of answer columns, one per task
+# a series of answer columns, one per task
+_SERIES = re.compile(r"(?P<stem>.*\D)(?P<number>\d+)\D*")
 _NUMBERS = ("123456789", "ABCDEFGHI", "abcdefghi")  # of alternatives
 # of columns of alternatives; brands and modes are attributes
 _PLACE_NAMES = {*ALTERNATIVE.synonyms, *PLACE_WORDS, "id", "no", "nr", "number"} - {"brand", "mode"}
@@ -98,7 +105,7 @@ class DesignRows(NamedTuple):
         """Return the labels of the alternatives in these design rows."""
         if self.alternative is None:
             return [str(k + 1) for k in range(len(rows))]
-        return [format_label(label) for label in self.frame[self.alternative].iloc[rows]]
+        return list(map(format_label, self.frame[self.alternative].iloc[rows]))
 
 
 def match_answers(
@@ -225,18 +232,16 @@ def _read_design_rows(
     if version_column is None:
         version_labels[:] = ALL_RESPONDENTS
     rows_by_task: dict[tuple[str, str], list[int]] = {}
-    for row_index, version_and_task in enumerate(
-        zip(version_labels, frame[columns.task].map(format_label), strict=True)
-    ):
+    task_labels = _label_cells(frame, columns.task)
+    for row_index, version_and_task in enumerate(zip(version_labels, task_labels, strict=True)):
         rows_by_task.setdefault(version_and_task, []).append(row_index)
-    row_arrays: dict[tuple[str, str], np.ndarray] = {}
-    for (version, task), task_rows in rows_by_task.items():
+    for (_, task), task_rows in rows_by_task.items():
         if len(task_rows) < 2:
             raise DataError(
                 f"Task {task!r} of the design has only one row; write one row per alternative of"
                 " each task (as thali design does in design.csv)."
             )
-        row_arrays[version, task] = np.array(task_rows)
+    row_arrays = {key: np.array(task_rows) for key, task_rows in rows_by_task.items()}
     return DesignRows(frame, version_column, columns.task, columns.alternative, row_arrays)
 
 
@@ -325,7 +330,7 @@ def _read_task_answers(
         task_column = _TASK
         chosen_column = _PICKED
     else:
-        column_by_task = dict.fromkeys(frame[task_column].map(format_label), chosen_column)
+        column_by_task = dict.fromkeys(_label_cells(frame, task_column), chosen_column)
     labels = _label_cells(frame, str(chosen_column))
     return TaskAnswers(
         frame,
@@ -429,7 +434,7 @@ def _match_set_answers(
         zip(versions, _label_cells(answers, _TASK), strict=True)
     ):
         answer_row = answers.iloc[answer_index]
-        answer_cells = {name: answer_row[name] for name in marked_columns}
+        answer_cells = answer_row[marked_columns].to_dict()
         if not any(map(format_label, answer_cells.values())):
             continue
         if version_and_task not in row_by_set:
@@ -521,14 +526,10 @@ def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int
     """Find series of answer columns, one per set, as {name: {set number: column}}."""
     # Examples: chosen_1, chosen_2, ..., or in Qualtrics 1_chosen, 2_chosen, ...
     columns_by_name: dict[str, dict[int, str]] = {}
-    for column in column_names(frame):
-        numbered_name = _split_loop_name(column) or _split_series_name(column)
-        if (
-            numbered_name is not None
-            and _is_answer_name(numbered_name[0])
-            and 1 <= numbered_name[1] <= n_tasks
-        ):
-            columns_by_name.setdefault(numbered_name[0].strip("_. "), {})[numbered_name[1]] = column
+    for stem, columns in _group_numbered(column_names(frame), _LOOP, _SERIES).items():
+        columns = {number: name for number, name in columns.items() if 1 <= number <= n_tasks}
+        if columns and _is_answer_name(stem):
+            columns_by_name.setdefault(stem.strip("_. "), {}).update(columns)
     if not columns_by_name:
         raise DataError(
             f"The design has {format_plural(n_tasks, 'set')}, but no columns with the answers were"
@@ -538,12 +539,25 @@ def _find_answer_series(frame: pd.DataFrame, n_tasks: int) -> dict[str, dict[int
     return columns_by_name
 
 
+def _group_numbered(names: Iterable[str], *patterns: re.Pattern[str]) -> dict[str, dict[int, str]]:
+    """Group numbered columns as {name without its number: {number: column}}."""
+    columns_by_stem: dict[str, dict[int, str]] = {}
+    for name in names:
+        match = next(filter(None, (pattern.fullmatch(name) for pattern in patterns)), None)
+        if match is not None:
+            columns_by_stem.setdefault(match["stem"], {})[int(match["number"])] = name
+    return columns_by_stem
+
+
 def _is_answer_name(column: str) -> bool:
     """Return whether a column name means chosen, best, worst, odd, similarity or a rank."""
     plain_name = simplify_name(column)
-    return plain_name.rstrip("0123456789") in RANK.sure or any(
-        plain_name in r.sure for r in _SET_ANSWERS
-    )
+    return _is_numbered_rank(column) or any(plain_name in role.sure for role in _SET_ANSWERS)
+
+
+def _is_numbered_rank(column: str) -> bool:
+    """Return whether a column name means a rank, without a number at its end."""
+    return is_rank_name(simplify_name(column).rstrip("0123456789"))
 
 
 def _join_options(answer_cells: dict[str, Any], option_by_column: dict[str, str]) -> dict[str, Any]:
@@ -560,9 +574,7 @@ def _join_options(answer_cells: dict[str, Any], option_by_column: dict[str, str]
 
 def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[str, Any]:
     """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
-    rank_stems = [
-        stem for stem in answer_cells if simplify_name(stem).rstrip("0123456789") in RANK.sure
-    ]
+    rank_stems = list(filter(_is_numbered_rank, answer_cells))
     if not rank_stems:
         return answer_cells
     ranked_texts = [
@@ -580,17 +592,8 @@ def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[
         label for label in option_labels if label and label not in ranked_labels
     )
     ranking = BEFORE.join(filter(None, [*tied_groups, unranked_text]))
-    return {stem: cell for stem, cell in answer_cells.items() if stem not in rank_stems} | {
-        _RANKING: ranking
-    }
-
-
-def _split_loop_name(column: str) -> tuple[str, int] | None:
-    """Split Qualtrics' "3_chosen" into ("chosen", 3); None for other names."""
-    loop_match = _LOOP.fullmatch(column)
-    if loop_match is None:
-        return None
-    return loop_match[2], int(loop_match[1])
+    other_cells = {stem: cell for stem, cell in answer_cells.items() if stem not in rank_stems}
+    return other_cells | {_RANKING: ranking}
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
@@ -602,12 +605,10 @@ def find_loop_answers(names: Iterable[str]) -> list[str]:
     marked_columns = _find_best_and_worst(name_by_simplified)
     if marked_columns and VERSION.find_column(name_by_simplified):
         return marked_columns
-    columns_of_question: dict[str, list[str]] = {}
-    for column in names:
-        question, _ = _split_loop_name(column) or ("", 0)
-        if _is_answer_name(question):
-            columns_of_question.setdefault(question, []).append(column)
-    return next((columns for columns in columns_of_question.values() if len(columns) > 1), [])
+    for question, columns in _group_numbered(names, _LOOP).items():
+        if len(columns) > 1 and _is_answer_name(question):
+            return list(columns.values())
+    return []
 
 
 def _name_best_worst(names: list[str]) -> dict[str, str]:
@@ -619,14 +620,6 @@ def _name_best_worst(names: list[str]) -> dict[str, str]:
     if not 2 < len(new_names) == len({*new_names.values()}):
         return {}
     return new_names
-
-
-def _split_series_name(column: str) -> tuple[str, int] | None:
-    """Split "chosen_3" into ("chosen_", 3); None without a number."""
-    series_match = _SERIES.fullmatch(column)
-    if series_match is None:
-        return None
-    return series_match[1], int(series_match[2])
 
 
 def _replace_tie_code(stem: str, answer_cell: str, option_labels: list[str]) -> Any:
@@ -677,7 +670,7 @@ def _label_cells(frame: pd.DataFrame, column: str | None) -> np.ndarray:
     """Return a column's cells as an array of labels; "" everywhere if `column` is None."""
     if column is None:
         return np.full(len(frame), "", object)
-    return frame[column].map(format_label).to_numpy(object)
+    return read_row_texts(get_column(frame, column))
 
 
 def _find_task_columns(
@@ -687,10 +680,9 @@ def _find_task_columns(
     tasks = list(dict.fromkeys(task for _, task in design.rows))
     max_alternatives = max(len(rows) for rows in design.rows.values())
     possible_answers = {
-        "",
-        *(str(k) for k in range(max_alternatives + 2)),
+        *("", *codes),
+        *map(str, range(max_alternatives + 2)),
         *design.all_labels,
-        *codes,
     }
     shares = {  # of labels that are no answers
         name: np.mean(
@@ -702,13 +694,17 @@ def _find_task_columns(
         for name in column_names(frame)
         if name not in used_columns
     }
-    answer_columns = [name for name, share in shares.items() if share == 0.0]
-    matching_series = _select_series(answer_columns, len(tasks))
+
+    def select_series(max_share: float) -> list[dict[int, str]]:
+        """Return the series of columns with at most this share of foreign labels."""
+        columns = [name for name, share in shares.items() if share <= max_share]
+        return _select_series(columns, len(tasks))
+
+    matching_series = select_series(0.0)
     if not matching_series:  # the first cell that is no answer will be reported
-        matching_series = _select_series([*shares], len(tasks))
+        matching_series = select_series(1.0)
         if len(matching_series) > 1:
-            answer_columns = [name for name, share in shares.items() if share <= _MAX_FOREIGN]
-            matching_series = _select_series(answer_columns, len(tasks))[:1]
+            matching_series = select_series(_MAX_FOREIGN)[:1]
     if len(matching_series) != 1:
         problem = "no series of columns contains the answers"
         if matching_series:
@@ -731,12 +727,9 @@ _MAX_FOREIGN = 0.5  # share of the labels of a column that are neither alternati
 
 def _select_series(all_columns: list[str], n_tasks: int) -> list[dict[int, str]]:
     """Return each series of numbered columns that has one column per task."""
-    for split_name in (_split_series_name, _split_loop_name):
-        series: dict[str, dict[int, str]] = {}
-        for column in all_columns:
-            if name_and_number := split_name(column):
-                series.setdefault(name_and_number[0], {})[name_and_number[1]] = column
-        if matching_series := [each for each in series.values() if len(each) == n_tasks]:
+    for pattern in (_SERIES, _LOOP):
+        series = _group_numbered(all_columns, pattern).values()
+        if matching_series := [columns for columns in series if len(columns) == n_tasks]:
             return matching_series
     return []
 
@@ -752,17 +745,15 @@ def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFram
     """Return the products of all answers, and the number of tasks without an answer."""
     # The columns are the design row (-1: no choice), the label of the alternative, whether it was
     # picked, and the index of the answer.
-    design_versions = {version for version, _ in design.rows}
-    rows_by_version = {
-        version: design.select_tasks(version)
-        for version in {*answers.version.tolist(), *design_versions}
+    rows_by_version = {version: design.select_tasks(version) for version in {*answers.version}}
+    design_versions = {version for version, _ in design.rows} - {ALL_RESPONDENTS}
+    if len(design_versions) == 1:
+        rows_by_version[""] = design.select_tasks(*design_versions)
+    choice_by_answer = {
+        index: choice
+        for index in range(len(answers.picked))
+        if (choice := _find_choice(design, rows_by_version, answers, index)) is not None
     }
-    if (single_version := design_versions - {ALL_RESPONDENTS}) and len(single_version) == 1:
-        rows_by_version[""] = design.select_tasks(min(single_version))
-    choice_by_answer = {}
-    for index in range(len(answers.picked)):
-        if (choice := _find_choice(design, rows_by_version, answers, index)) is not None:
-            choice_by_answer[index] = choice
     has_added_none = any(
         chosen_position == len(task_rows)
         for task_rows, chosen_position in choice_by_answer.values()

@@ -1,7 +1,7 @@
 """Reading of large tables of comparisons in batches; equal rows are counted."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -50,8 +50,8 @@ class _BatchedFile(NamedTuple):
     head: RawTable
     n_rows: int  # approximate number
     read_batches: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
-    # converts a batch; for text files, text columns may be given
-    as_frame: Callable[["pyarrow.Table", list[int], str, Mapping[str, bool]], pd.DataFrame]
+    # converts a batch with the numbers of its rows; for text files, text columns may be given
+    as_frame: Callable[["pyarrow.Table", Iterable[int], Mapping[str, bool]], pd.DataFrame]
     decimal_comma: bool | None  # None: the file stores the types of columns
 
 
@@ -73,14 +73,11 @@ class _FilteredFile(NamedTuple):
         first_row = 0
         for batch in self.batches.read_batches(list(dict.fromkeys([*columns, *filter_columns]))):
             batch_table = pa.Table.from_batches([batch])
-            row_numbers = np.arange(first_row, first_row + len(batch_table))
             end_row = first_row + len(batch_table)
+            row_numbers = np.arange(first_row, end_row)
             if filter_columns:
                 frame = self.batches.as_frame(
-                    batch_table.select(filter_columns),
-                    list(range(len(batch_table))),
-                    self.batches.head.file,
-                    self.texts,
+                    batch_table.select(filter_columns), range(len(batch_table)), self.texts
                 )
                 is_kept = self.where.select(frame)
                 batch_table = batch_table.filter(pa.array(is_kept))
@@ -95,22 +92,20 @@ class _FilteredFile(NamedTuple):
         if not self.where.conditions:
             return self.batches.head
         head_slices = []
-        line_numbers = []
+        line_numbers: list[int] = []
         n_read = 0
         for table, row_numbers, n_read in self.iterate_batches(self.batches.head.names):  # noqa: B007
-            head_slices.append(table.slice(0, HEAD - len(line_numbers)))
-            line_numbers += [
-                int(row_number) + 1 for row_number in row_numbers[: HEAD - len(line_numbers)]
-            ]
+            n_missing = HEAD - len(line_numbers)
+            head_slices.append(table.slice(0, n_missing))
+            line_numbers += (row_numbers[:n_missing] + 1).tolist()
             if len(line_numbers) == HEAD:
                 break
         if not line_numbers:
             raise self.where.empty_error(n_read)
         head_table = pa.concat_tables(head_slices, promote_options="permissive")
-        file = self.batches.head.file
         return RawTable(
-            self.batches.as_frame(head_table, line_numbers, file, {}),
-            file,
+            self.batches.as_frame(head_table, line_numbers, {}),
+            self.batches.head.file,
             filter_columns=self.where.columns,
         )
 
@@ -355,7 +350,7 @@ def _count_distinct_rows(
 
     column_names = list(columns)
     batches = filtered_file.batches
-    file = filtered_file.batches.head.file
+    file = batches.head.file
     group_tables = []
     n_groups = 0
     n_kept = 0
@@ -374,22 +369,19 @@ def _count_distinct_rows(
                 batch = batch.set_column(batch.column_names.index(date_column), date_column, days)
             coded_columns = [codes_by_column[name].encode(batch[name]) for name in column_names]
             coded_table = pa.table(
-                [*coded_columns, pa.array(row_numbers)], names=[*column_names, _ROW]
+                [*coded_columns, row_numbers, np.ones(len(row_numbers), np.int64)],
+                names=[*column_names, _ROW, _HOW_OFTEN],
             )
-            group_tables.append(_group_rows(coded_table, column_names, None))
-            n_groups = n_groups + len(group_tables[-1])
-            n_kept = n_kept + len(row_numbers)
+            group_tables.append(_group_rows([coded_table], column_names))
+            n_groups += len(group_tables[-1])
+            n_kept += len(row_numbers)
             progress.update(min(n_read, batches.n_rows))
             if n_groups > max_groups:
-                group_tables = [
-                    _group_rows(pa.concat_tables(group_tables), column_names, _HOW_OFTEN)
-                ]
+                group_tables = [_group_rows(group_tables, column_names)]
                 n_groups = len(group_tables[0])
                 # otherwise, tables of mostly distinct rows would be grouped with every batch
                 max_groups = 2 * max(BATCH, n_groups)
-    distinct_rows = _group_rows(
-        pa.concat_tables(group_tables, promote_options="permissive"), column_names, _HOW_OFTEN
-    ).sort_by(_ROW)
+    distinct_rows = _group_rows(group_tables, column_names).sort_by(_ROW)
     line_numbers = (distinct_rows[_ROW].to_numpy() + 1).tolist()
     row_counts = distinct_rows[_HOW_OFTEN].to_numpy()
     distinct_rows = pa.table(
@@ -397,7 +389,7 @@ def _count_distinct_rows(
         names=column_names,
     )
     with prefix_errors(file):
-        frame = batches.as_frame(distinct_rows, line_numbers, file, {})
+        frame = batches.as_frame(distinct_rows, line_numbers, {})
     note = ""
     if filtered_file.where.conditions:
         note = filtered_file.where.describe_selection(n_read, n_kept)
@@ -412,7 +404,8 @@ def _find_batched_text_columns(batches: _BatchedFile, columns: tuple[str, ...]) 
     for batch in batches.read_batches(list(columns)):
         for column in columns:
             batch_texts = {text.strip() for text in batch[column].unique().to_pylist()}
-            if (is_batch_text := is_text_column(batch_texts, batches.decimal_comma)) is not None:
+            is_batch_text = is_text_column(batch_texts, batches.decimal_comma)
+            if is_batch_text is not None:
                 is_text[column] = is_text.get(column, False) or is_batch_text
     return is_text
 
@@ -421,19 +414,17 @@ def _warn_about_practice_rows(
     filtered_file: _FilteredFile, first_rows: RawTable, data: "Judged"
 ) -> None:
     """Warn that a large file contains rows labelled as practice."""
-    practice_columns = [
-        practice_column.column for practice_column in find_practice_rows(first_rows, data)
-    ]
+    practice_columns = [rows.column for rows in find_practice_rows(first_rows, data)]
     if not practice_columns:
         return
     counts_by_column = {column: Counter[str]() for column in practice_columns}
     for batch, _, _ in filtered_file.iterate_batches(practice_columns):
-        for column in practice_columns:
+        for column, counts in counts_by_column.items():
             batch_cells = _remove_dictionary(batch[column]).combine_chunks()
             for cell in batch_cells.value_counts().to_pylist():
-                counts_by_column[column][format_label(cell["values"])] += cell["counts"]
+                counts[format_label(cell["values"])] += cell["counts"]
     for column, counts in counts_by_column.items():
-        practice_words = tuple(text for text in counts if is_practice_label(text))
+        practice_words = tuple(filter(is_practice_label, counts))
         if (n_practice_rows := sum(counts[word] for word in practice_words)) < counts.total():
             warn(DataWarning(PracticeRows(column, practice_words, n_practice_rows).message()))
 
@@ -461,21 +452,13 @@ class _TextCodes:
         code_by_text = self._code_of_text
         code_chunks = []
         for chunk in column.chunks:
-            encoded_chunk = chunk
-            if not pa.types.is_dictionary(chunk.type):
-                encoded_chunk = chunk.dictionary_encode()
-            dictionary_codes = []
-            for text in encoded_chunk.dictionary.to_pylist():
-                code = -1
-                if text is not None:
-                    code = code_by_text.setdefault(text, len(code_by_text))
-                dictionary_codes.append(code)
-            chunk_codes = encoded_chunk.indices.fill_null(len(dictionary_codes)).to_numpy(
-                zero_copy_only=False
-            )
-            code_chunks.append(
-                pa.array(np.append(np.array(dictionary_codes, np.int32), np.int32(-1))[chunk_codes])
-            )
+            encoded_chunk = chunk.dictionary_encode()
+            codes = [
+                -1 if text is None else code_by_text.setdefault(text, len(code_by_text))
+                for text in encoded_chunk.dictionary.to_pylist()
+            ]
+            chunk_codes = encoded_chunk.indices.fill_null(len(codes)).to_numpy(zero_copy_only=False)
+            code_chunks.append(pa.array(np.array([*codes, -1], np.int32)[chunk_codes]))
         return pa.chunked_array(code_chunks, pa.int32())
 
     def decode(self, column: Any) -> Any:
@@ -539,15 +522,14 @@ def _convert_days(column: Any, column_name: str, row_numbers: np.ndarray) -> Any
     return pa.array(dates.number.astype("datetime64[D]").astype(str))
 
 
-def _group_rows(table: Any, columns: list[str], count_column: str | None) -> Any:
-    """Group equal rows; return their first row number and count."""
-    aggregation = (_ROW, "count")
-    if count_column is not None:
-        aggregation = (count_column, "sum")
-    group_table = table.group_by(columns).aggregate([(_ROW, "min"), aggregation])
-    return group_table.select([*columns, f"{_ROW}_min", "_".join(aggregation)]).rename_columns(
-        [*columns, _ROW, _HOW_OFTEN]
-    )
+def _group_rows(tables: list[Any], columns: list[str]) -> Any:
+    """Group equal rows of tables; return the first row number of each, and how often it occurs."""
+    import pyarrow as pa
+
+    table = pa.concat_tables(tables, promote_options="permissive")
+    group_table = table.group_by(columns).aggregate([(_ROW, "min"), (_HOW_OFTEN, "sum")])
+    names = [*columns, f"{_ROW}_min", f"{_HOW_OFTEN}_sum"]
+    return group_table.select(names).rename_columns([*columns, _ROW, _HOW_OFTEN])
 
 
 def _open_batched(path: Path) -> _BatchedFile | None:
@@ -585,18 +567,14 @@ def _open_batched_parquet(path: Path) -> _BatchedFile | None:
     if first_batch is None or has_repeats(all_columns):
         return None
 
-    def as_frame(
-        table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
-    ) -> pd.DataFrame:
+    def as_frame(table: Any, row_numbers: Iterable[int], texts: Mapping[str, bool]) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         plain_table = pa.table(
             [_remove_dictionary(column) for column in table.columns], names=table.column_names
         )
-        return plain_table.to_pandas().set_axis(pd.Index(line_numbers), axis=0)
+        return plain_table.to_pandas().set_axis(pd.Index(row_numbers), axis=0)
 
-    first_rows = as_frame(
-        pa.Table.from_batches([first_batch]), list(range(1, len(first_batch) + 1)), path.name, {}
-    )
+    first_rows = as_frame(pa.Table.from_batches([first_batch]), range(1, len(first_batch) + 1), {})
     return _BatchedFile(
         RawTable(first_rows, path.name),
         file.metadata.num_rows,
@@ -636,15 +614,12 @@ def _open_batched_text(path: Path, first_bytes: bytes) -> _BatchedFile | None:
         except pa.ArrowException as error:
             raise DataError(str(error)) from None
 
-    def as_frame(
-        table: Any, line_numbers: list[int], name: str, texts: Mapping[str, bool]
-    ) -> pd.DataFrame:
+    def as_frame(table: Any, row_numbers: Iterable[int], texts: Mapping[str, bool]) -> pd.DataFrame:
         """Convert a batch to a data frame whose index has line numbers."""
         text_columns = [_list_stripped_texts(column) for column in table.columns]
-        line_numbers = [line_number + 1 for line_number in line_numbers]
-        return build_raw_table(
-            TextTable(table.column_names, text_columns, line_numbers, decimal_comma), name, texts
-        ).frame
+        line_numbers = [row_number + 1 for row_number in row_numbers]
+        cells = TextTable(table.column_names, text_columns, line_numbers, decimal_comma)
+        return build_raw_table(cells, path.name, texts).frame
 
     n_rows = int(path.stat().st_size / len(first_lines) * len(first_table.frame))
     return _BatchedFile(first_table, n_rows, read_batches, as_frame, decimal_comma)

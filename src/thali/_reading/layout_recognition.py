@@ -102,8 +102,8 @@ def read_labels(path: str | Path) -> dict[str, str]:
                 "A file of labels must have two columns: the name in the data and the label to"
                 f" show. This file has {frame.shape[1]}."
             )
-        names, labels = (list(map(format_label, frame.iloc[:, k])) for k in (0, 1))
-        for column_name, column_texts in (("name", names), ("label", labels)):
+        columns = [list(map(format_label, cells)) for _, cells in frame.items()]
+        for column_name, column_texts in zip(("name", "label"), columns, strict=True):
             if not all(column_texts):
                 raise DataError(
                     f"Each row must have a name and a label, but a {column_name} is missing; fill"
@@ -114,26 +114,24 @@ def read_labels(path: str | Path) -> dict[str, str]:
                 raise DataError(
                     f"Each {column_name} may occur only once, but {repeated_text!r} is repeated."
                 )
-    return dict(zip(names, labels, strict=True))
+    return dict(zip(*columns, strict=True))
 
 
-def replace_labels(table: RawTable, labels: Mapping[str, str] | None) -> RawTable:
+def _replace_labels(table: RawTable, labels: Mapping[str, str]) -> RawTable:
     """Replace names in cells (and a square's header) by labels to show."""
-    if labels is None:
-        return table
     all_texts = {cell for column in _list_text_cells(table) for cell in column}
-    if unknown_names := [name for name in labels if name not in all_texts]:
-        advice = suggest(unknown_names[0], tuple(all_texts))
-        raise DataError(
-            Argument("labels"), f" lists {unknown_names[0]!r}, which no text cell contains.{advice}"
-        )
-    if existing_labels := [
-        label for name, label in labels.items() if label in all_texts and label not in labels
-    ]:
-        raise DataError(
-            Argument("labels"),
-            f" renames a label to {existing_labels[0]!r}, which the data already contain.",
-        )
+    for name in labels:
+        if name not in all_texts:
+            advice = suggest(name, tuple(all_texts))
+            raise DataError(
+                Argument("labels"), f" lists {name!r}, which no text cell contains.{advice}"
+            )
+    for label in labels.values():
+        if label in all_texts and label not in labels:
+            raise DataError(
+                Argument("labels"),
+                f" renames a label to {label!r}, which the data already contain.",
+            )
     return _apply_labels(table, labels)
 
 
@@ -161,23 +159,19 @@ def _name_numbers(
     return copy_with_fields(data, labels=labels), sentence
 
 
-def strip_file_names(table: RawTable) -> RawTable:
+def _strip_file_names(table: RawTable) -> RawTable:
     """Replace file names of pictures, sounds and films by their stem, "ice cream".
 
     The note reports an example.
     """
-    file_names = [
-        file_name
+    label_by_name = {
+        file_name: " ".join(_MEDIA.sub(r"\1", file_name).replace("_", " ").split())
         for column in _list_text_cells(table)
         if all(map(_MEDIA.fullmatch, column))
         for file_name in column
-    ]
-    label_by_name = {
-        file_name: " ".join(_MEDIA.sub(r"\1", file_name).replace("_", " ").split())
-        for file_name in file_names
     }
     labels = set(label_by_name.values())
-    if not label_by_name or len(labels) < len(label_by_name) or "" in labels:
+    if not labels or len(labels) < len(label_by_name) or "" in labels:
         return table
     file_name, label = next(iter(label_by_name.items()))
     note = f"file names in labels shown without folder and extension ({label!r} for {file_name!r})"
@@ -188,26 +182,16 @@ def _list_text_cells(table: RawTable) -> list[list[str]]:
     """Return the distinct texts of each text column, and of a square's header."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
-    frame_columns = [table.frame.iloc[:, k] for k in range(table.frame.shape[1])]
-    label_lists = [
-        labels
-        for column in frame_columns
-        if _is_text_dtype(column) and (labels := _list_distinct_labels(column))
-    ]
-    if _has_header_labels(table):
-        label_lists.append(_list_header_labels(table))
-    return label_lists
+    text_columns = [column for _, column in table.frame.items() if _is_text_dtype(column)]
+    return [*map(_list_distinct_labels, text_columns), _list_header_labels(table)]
 
 
 def _list_header_labels(table: RawTable) -> list[str]:
-    """Return the column names without the first, as a square's labels."""
-    return [format_label(name) for name in table.frame.columns[1:]]
-
-
-def _has_header_labels(table: RawTable) -> bool:
-    """Return whether the first column repeats the header, as in a square."""
-    header = set(_list_header_labels(table))
-    return bool(header) and header <= set(map(format_label, table.frame.iloc[: 2 * len(header), 0]))
+    """Return the names of columns that the first column repeats, as in a square; else []."""
+    header = [format_label(name) for name in table.frame.columns[1:]]
+    if header and {*header} <= {*map(format_label, table.frame.iloc[: 2 * len(header), 0])}:
+        return header
+    return []
 
 
 def _is_text_dtype(column: pd.Series) -> bool:
@@ -225,15 +209,14 @@ def _list_distinct_labels(column: pd.Series) -> list[str]:
 
 def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str = "") -> RawTable:
     """Replace cells of a table by their labels, and add a note."""
-
+    note = join_notes(table.note, note)
     if table.sheets:
         sheets = tuple(
             (title, _apply_labels(sheet, label_by_name)) for title, sheet in table.sheets
         )
-        return replace(table, sheets=sheets, note=join_notes(table.note, note))
+        return replace(table, sheets=sheets, note=note)
     frame = table.frame.copy(deep=False)
-    for k in range(frame.shape[1]):
-        column = frame.iloc[:, k]
+    for k, (_, column) in enumerate(table.frame.items()):
         if _is_text_dtype(column):
             label_by_cell: Any = {
                 cell: label_by_name[label]
@@ -242,9 +225,9 @@ def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str =
             }
             if label_by_cell:
                 frame.isetitem(k, column.astype(object).replace(label_by_cell))
-    if _has_header_labels(table):
+    if _list_header_labels(table):
         frame.columns = [label_by_name.get(format_label(name), str(name)) for name in frame.columns]
-    return replace(table, frame=frame, note=join_notes(table.note, note))
+    return replace(table, frame=frame, note=note)
 
 
 COVARIATES = "covariates"  # columns that describe comparisons
@@ -348,72 +331,84 @@ def recognise(
         shape
         for shape in tried_shapes
         if any(options.get(name) is not None for name in shape.named_by)
-    ]
+    ] or tried_shapes
     conditions = RowFilter.parse(where)
+    holdout_filter = RowFilter.parse(holdouts, "holdouts")
     if isinstance(labels, str | Path):
         labels = read_labels(labels)
+    label_by_name = {
+        format_label(name): format_label(label) for name, label in (labels or {}).items()
+    }
+    # numbers in cells may be counts, so only the options are renamed
+    is_of_numbers = all(map(is_number, label_by_name))
     with prefix_errors(table.file):
-        holdout_filter = RowFilter.parse(holdouts, "holdouts")
         table = table.filter_rows(conditions).split_rows(holdout_filter, held_out)
-        table = strip_file_names(table.drop_columns(without, list_named_columns(options)))
-        if labels is not None:
-            labels = {format_label(name): format_label(label) for name, label in labels.items()}
-        label_by_number: Mapping[str, str] = {}
-        # numbers in cells may be counts, so only the options are renamed
-        if labels and all(map(is_number, labels)):
-            label_by_number = labels
-            labels = None
-        table = replace_labels(table, labels)
-        _check_named_columns(table, options, selected_shapes or tried_shapes)
-        if table.named and options.get("coding") is None:
-            table = replace(table, frame=clear_no_answers(table.frame))
-        if table.named and options.get(CHOSEN.name) is None:
-            table = replace(table, frame=join_marks(table.frame))
-            table = _number_all_tasks(table, options.get(RESPONDENT.name) is None)
+        table = _strip_file_names(table.drop_columns(without, list_named_columns(options)))
+        if not is_of_numbers:
+            table = _replace_labels(table, label_by_name)
+        _check_named_columns(table, options, selected_shapes)
+        if table.named:
+            table = _clean_answers(table, options)
         is_known = len(data_kinds) == 1
         if len(data_kinds) > 1:
             is_known = all(find_data_spec(kind).of_objects for kind in data_kinds)
         levels = level_order | (options.get("levels") or {}) or None
         arguments = options | {"known": is_known, "levels": levels}
-        readings = _match_shapes(selected_shapes or tried_shapes, table, arguments)
+        readings = _match_shapes(selected_shapes, table, arguments)
         sure_readings = [reading for reading in readings if reading.sure] or readings[:1]
-        has_questions = any(reading.has_questions for reading in sure_readings)
         is_doubtful = not sure_readings or data_kinds == (EXPERIMENTS,)
-        if design is None and is_doubtful and not has_questions:
-            _refuse_loop_answers(table)
+        if design is None and is_doubtful:
+            if not any(reading.has_questions for reading in sure_readings):
+                _refuse_loop_answers(table)
         if not sure_readings:
             raise _unread_error(table, shapes, tried_shapes, options, data_kinds)
         if len(sure_readings) > 1:
             raise _ambiguity_error(sure_readings)
         (reading,) = sure_readings
-        is_assumed = kind is None and (
-            asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
-        )
-        if reading.doubt is not None and is_assumed:
+        is_assumed = asks or not data_kinds or (SIMILARITIES in data_kinds and not is_known)
+        if reading.doubt is not None and kind is None and is_assumed:
             raise _doubt_error(reading, data_kinds)
         if options.get(RESPONDENT.name) is None:
             reading = _match_finer_respondents(reading, table, arguments)
-        roles = reading.roles
-        if roles is not None and roles.who is None and not roles.counts:
-            refuse_ambiguous(table.frame, list(options.values()))
-        if roles is not None and roles.who is not None and options.get(COUNT.name) is None:
-            _refuse_body_weights(table, roles.counts)
-        if options.get(COUNT.name) is not None:
-            _refuse_marks(table.frame, options[COUNT.name])
-        is_guessed = options.get(COUNT.name) is None and not asks  # the head of a large file
-        if roles is not None and len(roles.counts) == 1 and is_guessed:
+        _refuse_doubtful_columns(table.frame, reading, options, asks)
+        _refuse_foreign_arguments(shapes, reading, options)
+        if reading.roles is not None and reading.kind == PAIRS:
+            _refuse_single_options(table.frame, reading.roles.options)
+    if kind is not None:
+        reading = replace(reading, other_kind="")
+    if label_by_name and is_of_numbers:
+        convert = partial(_name_numbers, reading.convert, label_by_name)
+        reading = replace(reading, convert=convert)
+    return reading
+
+
+def _clean_answers(table: RawTable, options: Mapping[str, Any]) -> RawTable:
+    """Return a table with empty cells for no answer, one column of marks, and task numbers."""
+    if options.get("coding") is None:
+        table = replace(table, frame=clear_no_answers(table.frame))
+    if options.get(CHOSEN.name) is None:
+        table = replace(table, frame=join_marks(table.frame))
+        table = _number_all_tasks(table, options.get(RESPONDENT.name) is None)
+    return table
+
+
+def _refuse_doubtful_columns(
+    frame: pd.DataFrame, reading: Reading, options: Mapping[str, Any], asks: bool
+) -> None:
+    """Raise DataError if columns that are read, such as counts, may mean something else."""
+    roles = reading.roles
+    if roles is not None and roles.who is None and not roles.counts:
+        refuse_ambiguous(frame, list(options.values()))
+    count = options.get(COUNT.name)
+    if count is not None:
+        _refuse_marks(frame, count)
+    elif roles is not None:
+        if roles.who is not None:
+            _refuse_body_weights(frame, roles.counts)
+        if len(roles.counts) == 1 and not asks:  # `asks`: the head of a large file
             if reading.kind == SIMILARITIES:  # means of judgements have their number beside them
                 roles = roles._replace(who=None)
-            _refuse_doubtful_counts(table.frame, roles.counts[0], roles)
-        _refuse_foreign_arguments(shapes, reading, options)
-        if roles is not None and reading.kind == PAIRS:
-            _refuse_single_options(table, roles.options)
-        if kind is not None:
-            reading = replace(reading, other_kind="")
-        if label_by_number:
-            convert = partial(_name_numbers, reading.convert, label_by_number)
-            reading = replace(reading, convert=convert)
-    return reading
+            _refuse_doubtful_counts(frame, roles.counts[0], roles)
 
 
 def _number_all_tasks(table: RawTable, asks: bool) -> RawTable:
@@ -449,9 +444,10 @@ def _match_finer_respondents(
     if simplify_name(roles.who) in _PEOPLE:
         return reading
     trait = get_column(table.frame, roles.who)
+    is_yes_no = has_marks(trait)
     used_columns = roles.all
     guessed_names = []
-    if is_yes_no := has_marks(trait):
+    if is_yes_no:
         used_columns = {roles.who}  # what seems to number the rankings may be the respondents
         guessed_names = list_respondent_candidates(table.frame, roles._replace(who=None))
     names = list(
@@ -461,15 +457,15 @@ def _match_finer_respondents(
     if not finer_columns:
         return reading
     name = finer_columns[0]
+    has_few_labels = trait.nunique() < _MIN_PEOPLE
     # otherwise it may number the rankings or sets of a respondent
-    is_clear = is_yes_no or (roles.answer is None and trait.nunique() < _MIN_PEOPLE)
+    is_clear = is_yes_no or (roles.answer is None and has_few_labels)
     if get_column(table.frame, name).is_unique:
         is_clear = is_yes_no and reading.kind == CHOICES
         n_rows = trait.value_counts()
         is_uneven = (n_rows != n_rows.median()).mean() > 0.5  # unlike the tasks of respondents
-        is_trait = is_yes_no or trait.nunique() < _MIN_PEOPLE
-        is_trait |= is_uneven and may_be_groups(table.frame, roles.who)
-        if not is_trait or (not is_yes_no and (reading.kind != CHOICES or roles.outcome)):
+        is_trait = has_few_labels or (is_uneven and may_be_groups(table.frame, roles.who))
+        if not is_yes_no and (reading.kind != CHOICES or roles.outcome or not is_trait):
             return reading  # it numbers the rows
     if not is_clear or name not in names:
         raise DataError(question_respondent(roles.who, name))
@@ -485,10 +481,11 @@ _MIN_PEOPLE = 5  # from which on labels are not those of a trait
 def _refuse_repeated_numbers(frame: pd.DataFrame, respondent: str) -> None:
     """Raise DataError if a number has separate rows with another age, as in two studies."""
     for name in column_names(frame):
-        keys = [respondent], [respondent, name]
-        if simplify_name(name) in _TRAITS and [
-            has_adjacent_rows(number_sets(frame, key)) for key in keys
-        ] == [False, True]:
+        if (
+            simplify_name(name) in _TRAITS
+            and not has_adjacent_rows(number_sets(frame, [respondent]))
+            and has_adjacent_rows(number_sets(frame, [respondent, name]))
+        ):
             raise DataError(
                 f"Column {respondent!r} may contain numbers of different respondents, such as those"
                 f" of two studies, because the same number has different cells in {name!r}. If so,"
@@ -503,13 +500,11 @@ def _refuse_repeated_numbers(frame: pd.DataFrame, respondent: str) -> None:
 _TRAITS = {"age", "birthyear", "yearofbirth", "alter", "edad"}
 
 
-def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> None:
+def _refuse_body_weights(frame: pd.DataFrame, count_columns: tuple[str, ...]) -> None:
     """Raise DataError for a column called weight that may contain kilograms of respondents."""
     for name in count_columns:
-        if simplify_name(name) not in WEIGHTS:
-            continue
-        cells = get_column(table.frame, name)
-        if has_numbers(cells) and cells.ge(_MIN_MASS).to_numpy().all():
+        cells = get_column(frame, name)
+        if simplify_name(name) in WEIGHTS and has_numbers(cells) and cells.ge(_MIN_MASS).all():
             raise DataError(
                 f"Column {name!r} contains {cells.min():g} to {cells.max():g}, which may be body"
                 " weights or other masses. If they count answers, name the column with ",
@@ -522,27 +517,24 @@ def _refuse_body_weights(table: RawTable, count_columns: tuple[str, ...]) -> Non
 
 def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) -> None:
     """Raise DataError for a column called count that numbers the rows, or measures answers."""
-    cells = get_column(frame, name)
-    if simplify_name(name) not in COUNT.synonyms:
+    plain_name = simplify_name(name)
+    if plain_name not in COUNT.synonyms:
         return
     _refuse_marks(frame, name)
+    cells = get_column(frame, name)
+    doubt = ""
     if is_row_number(cells):
         doubt = "numbers the rows"
-    elif (
-        simplify_name(name) not in WEIGHTS
-        and cells.ne(1).to_numpy().any()
-        and _are_answers(frame, roles)
-    ):
+    elif plain_name not in WEIGHTS and cells.ne(1).any() and _are_answers(frame, roles):
         doubt = f"may not count answers, because each row is one answer of {roles.who!r}"
-    else:
-        return
-    raise DataError(
-        f"Column {name!r} {doubt}. If it counts answers, name it with ",
-        Argument(COUNT.name),
-        "; otherwise drop it with ",
-        Setting("without", [name]),
-        ".",
-    )
+    if doubt:
+        raise DataError(
+            f"Column {name!r} {doubt}. If it counts answers, name it with ",
+            Argument(COUNT.name),
+            "; otherwise drop it with ",
+            Setting("without", [name]),
+            ".",
+        )
 
 
 def _refuse_marks(frame: pd.DataFrame, name: str) -> None:
@@ -563,39 +555,35 @@ def _are_answers(frame: pd.DataFrame, roles: ColumnsRead) -> bool:
     """Return whether each row is one answer of a respondent, to a set of options or in a trial."""
     if roles.who is None:
         return False
-    name_by_simplified = map_plain_names(column_names(frame))
+    names = column_names(frame)
+    name_by_simplified = map_plain_names(names)
     keys = [
         frame[[roles.who, name]]
         for role in (TASK, TRIAL)
         for name in role.find_possible_columns(name_by_simplified, roles.all)
         if get_column(frame, name).nunique() > 1
     ]
+    answers = frame[[roles.who]]
     if len(roles.options) < 3 or roles.outcome:  # otherwise cells are answers
         options = pd.DataFrame(np.sort(frame[[*roles.options]].astype(str)), frame.index)
-        keys.append(options.assign(who=frame[roles.who]))
-    else:
-        keys.append(frame[[roles.who]])
+        answers = options.assign(who=frame[roles.who])
     # answers are counted for each condition, such as a session, and some are single
-    names = [
-        name
-        for name in column_names(frame)
-        if name not in roles.counts and not is_response_time(name)
-    ]
+    conditions = [name for name in names if name not in roles.counts and not is_response_time(name)]
     has_single = frame[[*roles.counts]].isin((0, 1)).to_numpy().any()
-    if not has_single and frame[names].duplicated().any():
+    if not has_single and frame.duplicated(conditions).any():
         return True
-    return any(not key.duplicated().any() for key in keys)
+    return any(not key.duplicated().any() for key in [*keys, answers])
 
 
 _MIN_MASS = 30  # of bodies in kilograms or pounds, of objects in grams
 
 
-def _refuse_single_options(table: RawTable, option_columns: tuple[str, ...]) -> None:
+def _refuse_single_options(frame: pd.DataFrame, option_columns: tuple[str, ...]) -> None:
     """Raise DataError if each option of many pairs occurs once, as texts of answers do."""
-    if len(table.frame) < _MIN_PAIRS or len(option_columns) != 2:
+    if len(frame) < _MIN_PAIRS or len(option_columns) != 2:
         return
-    for frame in (table.frame.head(_FIRST_ROWS), table.frame):
-        cells = pd.concat([get_column(frame, name) for name in option_columns])
+    for n_rows in (_FIRST_ROWS, None):
+        cells = pd.concat([get_column(frame, name).iloc[:n_rows] for name in option_columns])
         if not cells.is_unique:
             return
     raise DataError(
@@ -643,8 +631,9 @@ def _select_shapes(
         for name, argument in arguments.items()
         if name in _DECIDING_ARGUMENTS and argument is not None
     }
-    accepting_shapes = [shape for shape in shapes_of_kinds if deciding_names <= set(shape.options)]
-    return accepting_shapes or shapes_of_kinds
+    return [
+        shape for shape in shapes_of_kinds if deciding_names.issubset(shape.options)
+    ] or shapes_of_kinds
 
 
 def _check_named_columns(
@@ -670,41 +659,41 @@ def _check_named_columns(
 
 def _refuse_loop_answers(table: RawTable) -> None:
     """Raise DataError for Qualtrics answers whose questions are only in a design."""
-    if loop_columns := find_loop_answers(table.names):
-        # the options of MD_1_b are in MD_1_item1, MD_1_item2, ...
-        shown_columns = [
-            series
-            for series in find_column_series(table.names)
-            if len(series) > 2
-            and any(re.search(r"\d", commonprefix([series[0], name])) for name in loop_columns)
-        ]
-        if shown_columns and not {*shown_columns[0]} & {*loop_columns}:
-            raise DataError(
-                f"The columns {shorten(loop_columns)} contain answers to several questions in one"
-                f" row, each with its options (such as {shorten(shown_columns[0])}); write one row"
-                " per question, with columns such as 'option1', 'option2', 'option3', 'best' and"
-                " 'worst' (pandas.wide_to_long)."
-            )
+    loop_columns = find_loop_answers(table.names)
+    if not loop_columns:
+        return
+    # the options of MD_1_b are in MD_1_item1, MD_1_item2, ...
+    shown_columns = [
+        series
+        for series in find_column_series(table.names)
+        if len(series) > 2
+        and any(re.search(r"\d", commonprefix([series[0], name])) for name in loop_columns)
+    ]
+    problem = f"The columns {shorten(loop_columns)} contain answers"
+    if shown_columns and {*shown_columns[0]}.isdisjoint(loop_columns):
         raise DataError(
-            f"The columns {shorten(loop_columns)} contain answers, but the table does not show"
-            " which options each question offered; add the design with ",
-            Argument("design"),
-            ".",
+            f"{problem} to several questions in one row, each with its options (such as"
+            f" {shorten(shown_columns[0])}); write one row per question, with columns such as"
+            " 'option1', 'option2', 'option3', 'best' and 'worst' (pandas.wide_to_long)."
         )
+    raise DataError(
+        f"{problem}, but the table does not show which options each question offered; add the"
+        " design with ",
+        Argument("design"),
+        ".",
+    )
 
 
 def _refuse_foreign_arguments(
     shapes: Sequence[Shape], reading: Reading, arguments: Mapping[str, Any]
 ) -> None:
     """Raise ArgumentError for an argument of other layouts only."""
-    applicable_names = set()
-    known_names = set()
+    known_names = {name for shape in shapes for name in shape.options}
     for shape in shapes:
-        known_names |= set(shape.options)
         if shape.name == reading.shape:
-            applicable_names |= set(shape.options)
+            known_names.difference_update(shape.options)
     for argument_name, argument in arguments.items():
-        if argument is not None and argument_name in known_names - applicable_names:
+        if argument is not None and argument_name in known_names:
             raise ArgumentError(
                 Argument(argument_name),
                 f" does not apply to this table ({reading.description}); remove ",
@@ -732,12 +721,12 @@ def check_names(
         *(shape.options for shape in shapes if shape.kind in data_kinds)
     )
     known_names.discard("known")
-    if unknown_names := [name for name in options if name not in known_names]:
-        advice = suggest(unknown_names[0], sorted(known_names))
-        raise ArgumentError(
-            f"Unknown argument {unknown_names[0]!r}.{advice} For the arguments that describe"
-            " tables, see help(thali.read)."
-        )
+    for name in options:
+        if name not in known_names:
+            raise ArgumentError(
+                f"Unknown argument {name!r}.{suggest(name, sorted(known_names))} For the arguments"
+                " that describe tables, see help(thali.read)."
+            )
 
 
 def _match_shapes(shapes: list[Shape], table: RawTable, arguments: dict[str, Any]) -> list[Reading]:
@@ -750,11 +739,10 @@ def _match_shapes(shapes: list[Shape], table: RawTable, arguments: dict[str, Any
             reading = shape.match(
                 table, **{name: arguments[name] for name in shape.options if name in arguments}
             )
-        except DataError as error:
-            errors.append(error)
-        else:
             if reading is not None:
                 readings.append(reading)
+        except DataError as error:
+            errors.append(error)
     if errors and not any(reading.sure for reading in readings):
         raise errors[0]
     return readings
@@ -762,19 +750,17 @@ def _match_shapes(shapes: list[Shape], table: RawTable, arguments: dict[str, Any
 
 def _ambiguity_error(readings: list[Reading]) -> DataError:
     """Return the error that a table can be read in several ways."""
-    readings_text = "; or as ".join(
-        f"{reading.kind} ({reading.description})" for reading in readings
-    )
+    readings_text = "; or as ".join(map(_describe_kind, readings))
+    problem = f"The table can be read as {readings_text}"
     possible_kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
     if len(possible_kinds) == 1:  # only the names of columns distinguish the readings
-        return DataError(
-            f"The table can be read as {readings_text}; remove or rename the columns that should"
-            " not be used."
-        )
-    return RecognitionError(
-        f"The table can be read as {readings_text}.",
-        possible_kinds,
-    )
+        return DataError(f"{problem}; remove or rename the columns that should not be used.")
+    return RecognitionError(f"{problem}.", possible_kinds)
+
+
+def _describe_kind(reading: Reading) -> str:
+    """Return a reading's kind of data and layout in words."""
+    return f"{reading.kind} ({reading.description})"
 
 
 def _unread_error(
@@ -787,41 +773,37 @@ def _unread_error(
     """Return the error that a table matches no layout, with what each lacks."""
     if arguments.get(COVARIATES) is not None:
         return RecognitionError(_missing_order_message(table))
-    other_readings = [
-        reading
-        for reading in _match_shapes(
-            [shape for shape in shapes if shape not in tried_shapes], table, {}
-        )
-        if reading.sure
-    ]
     # It names the nearest shape.
     expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
-    if other_readings:
-        reading = other_readings[0]
-        return RecognitionError(
-            f"The table contains {reading.kind} ({reading.description}), not"
-            f" {_join_alternatives(expected_kinds)}.",
-            (reading.kind,),
-        )
-    if tuple(shapes) == SHAPES and (description := describe_scores(table)):
-        return DataError(
-            f"The table contains scores ({description}), which are for leaderboards; use ",
-            InPython("th.leaderboard", "thali leaderboard"),
-            ".",
-            InPython(
-                "",
-                " If the columns describe options of other comparisons: thali fit COMPARISONS"
-                " --option-covariates FILE.",
-            ),
-        )
-    if tuple(shapes) == SHAPES and (rating := _find_rating(table)):
-        return DataError(
-            f"Column {rating!r} contains ratings of profiles, without choices between them; use ",
-            InPython(
-                f"`th.amce` with `outcome={rating!r}`", f"thali amce with --outcome {rating!r}"
-            ),
-            ".",
-        )
+    other_shapes = [shape for shape in shapes if shape not in tried_shapes]
+    for reading in _match_shapes(other_shapes, table, {}):
+        if reading.sure:
+            return RecognitionError(
+                f"The table contains {_describe_kind(reading)}, not"
+                f" {_join_alternatives(expected_kinds)}.",
+                (reading.kind,),
+            )
+    if tuple(shapes) == SHAPES:
+        if description := describe_scores(table):
+            return DataError(
+                f"The table contains scores ({description}), which are for leaderboards; use ",
+                InPython("th.leaderboard", "thali leaderboard"),
+                ".",
+                InPython(
+                    "",
+                    " If the columns describe options of other comparisons: thali fit COMPARISONS"
+                    " --option-covariates FILE.",
+                ),
+            )
+        if rating := _find_rating(table):
+            return DataError(
+                f"Column {rating!r} contains ratings of profiles, without choices between them;"
+                " use ",
+                InPython(
+                    f"`th.amce` with `outcome={rating!r}`", f"thali amce with --outcome {rating!r}"
+                ),
+                ".",
+            )
     if table.named and _lacks_header(table.frame):
         return RecognitionError(
             f"The first line, {shorten(table.names, 4)}, looks like a row of data; put a line with"
@@ -862,12 +844,12 @@ def _find_rating(table: RawTable) -> str | None:
     shapes = [shape for shape in SHAPES if shape.kind == EXPERIMENTS]
     try:
         readings = _match_shapes(shapes, table, {"outcome": rating})
-        experiments: Any = [reading.convert()[0] for reading in readings]
+        n_attributes = [len(reading.convert()[0].attributes) for reading in readings]
     except DataError:
         return None
-    if any(len(data.attributes) >= _MIN_RATED_ATTRIBUTES for data in experiments):
-        return rating
-    return None
+    if max(n_attributes, default=0) < _MIN_RATED_ATTRIBUTES:
+        return None
+    return rating
 
 
 _MIN_RATINGS = 4  # -1, 0 and 1 are the worst, other and best items of a set
@@ -890,8 +872,8 @@ def _no_layout_message(problem: str, tried_shapes: list[Shape], n_kinds: int) ->
 
 def _lacks_header(frame: pd.DataFrame) -> bool:
     """Return whether the names of columns look like cells: numbers, and labels of other rows."""
-    names = [str(name) for name in frame.columns]
-    labels = {label for name in frame for label in map(format_label, frame[name].unique())}
+    names = column_names(frame)
+    labels = {label for name in names for label in map(format_label, frame[name].unique())}
     return any(map(is_number, names)) and all(is_number(name) or name in labels for name in names)
 
 

@@ -3,6 +3,7 @@
 import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from gzip import GzipFile
@@ -10,8 +11,7 @@ from html import unescape
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
-from zipfile import BadZipFile, ZipFile
-from zlib import error as zlib_error
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
@@ -88,40 +88,26 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
         raise DataError(
             'Excel files require openpyxl; run pip install "thali[files]", or save as CSV.'
         ) from None
-    try:
+    with _refuse_damaged("Excel workbook", "save it as .xlsx or CSV"):
         archive = ZipFile(io.BytesIO(file_bytes))
-    except (BadZipFile, OSError, ValueError) as error:
-        raise DataError(
-            f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
-        ) from None
-    _check_unpacked_size(archive, len(file_bytes))
-    try:
+        _check_unpacked_size(archive, len(file_bytes))
         workbook: Any = load_workbook(io.BytesIO(file_bytes), read_only=True, data_only=True)
-        rows_by_title = {sheet.title: _read_sheet_rows(sheet) for sheet in workbook.worksheets}
-        filled_titles = [title for title, rows in rows_by_title.items() if rows]
-        matching_titles = [
-            title
-            for title in filled_titles
-            if _list_header_names(rows_by_title[title])
-            == _list_header_names(rows_by_title[filled_titles[0]])
-        ]
+        rows_by_title = {
+            sheet.title: rows for sheet in workbook.worksheets if (rows := _read_sheet_rows(sheet))
+        }
+        if not rows_by_title:
+            raise DataError("The workbook is empty: no sheet has any cells.")
+        headers = {
+            title: {cell.strip() for cell in rows[0][1]} for title, rows in rows_by_title.items()
+        }
+        first_title = next(iter(headers))
+        matching_titles = [title for title in headers if headers[title] == headers[first_title]]
         for title in matching_titles:
             _check_formulas(title, archive.read(workbook[title]._worksheet_path))
-    except DataError:
-        raise
-    except Exception as error:  # openpyxl may raise any error for a damaged archive
-        raise DataError(
-            f"This is not a readable Excel workbook ({error}); save it as .xlsx or CSV."
-        ) from None
-    if not filled_titles:
-        raise DataError("The workbook is empty: no sheet has any cells.")
-    ignored_sheets = [repr(title) for title in filled_titles if title not in matching_titles]
-    n_sheets = len(matching_titles)
-    first_title = matching_titles[0]
-    last_title = matching_titles[-1]
+    ignored_sheets = [repr(title) for title in headers if title not in matching_titles]
     note = ""
-    if n_sheets > 1:
-        note = f"{n_sheets} sheets, {first_title!r} to {last_title!r}"
+    if len(matching_titles) > 1:
+        note = f"{len(matching_titles)} sheets, {first_title!r} to {matching_titles[-1]!r}"
     if ignored_sheets:
         note = f"{note or f'sheet {first_title!r}'} (ignored: {', '.join(ignored_sheets)})"
     cells_by_title = {
@@ -135,9 +121,15 @@ def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     return cells_by_title
 
 
-def _list_header_names(numbered_rows: list[tuple[int, list[str]]]) -> set[str]:
-    """Return the texts in the first row as a set."""
-    return {cell.strip() for cell in numbered_rows[0][1]}
+@contextmanager
+def _refuse_damaged(kind: str, advice: str) -> Iterator[None]:
+    """Raise DataError for any error of a library that unpacks or reads a damaged file."""
+    try:
+        yield
+    except DataError:
+        raise
+    except Exception as error:
+        raise DataError(f"This is not a readable {kind} ({error}); {advice}.") from None
 
 
 def _check_unpacked_size(archive: ZipFile, packed_bytes: int) -> None:
@@ -166,7 +158,7 @@ def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
                 " empty; delete the empty rows and columns around the table, or save the sheet as"
                 " CSV."
             )
-        cells = list(map(_format_sheet_cell, row))
+        cells = ["" if value is None else str(value) for value in row]
         while cells and not cells[-1].strip():
             cells.pop()
         if cells:
@@ -174,30 +166,20 @@ def _read_sheet_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     return filled_rows
 
 
-def _format_sheet_cell(cell_value: Any) -> str:
-    """Return a sheet cell's value as text; "" if empty."""
-    if cell_value is None:
-        return ""
-    return str(cell_value)
-
-
 def _check_formulas(title: str, sheet_xml: bytes) -> None:
     """Raise DataError if a formula has no stored value."""
     if not _FORMULA.search(sheet_xml):
         return
     for cell_match in _NEVER_CALCULATED.finditer(sheet_xml):
-        attributes = cell_match["attributes"].decode("utf-8", "replace")
+        attributes, formula = (
+            (part or b"").decode("utf-8", "replace") for part in cell_match.groups()
+        )
         if not re.search(r"""\bt\s*=\s*["']str["']""", attributes):
-            cell_name = re.search(r"""\br\s*=\s*["'](\w+)["']""", attributes)
-            formula = unescape((cell_match["formula"] or b"").decode("utf-8", "replace"))
-            cell_label = "?"
-            if cell_name:
-                cell_label = cell_name[1]
-            formula_note = ""
+            cell_names = re.findall(r"""\br\s*=\s*["'](\w+)["']""", attributes) or ["?"]
             if formula:
-                formula_note = f" (={formula})"
+                formula = f" (={unescape(formula)})"
             raise DataError(
-                f"Cell {cell_label} of sheet {title!r} contains a formula{formula_note} that was"
+                f"Cell {cell_names[0]} of sheet {title!r} contains a formula{formula} that was"
                 " never calculated; open the workbook in a spreadsheet, save it, and read it again."
             )
 
@@ -221,16 +203,9 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
         raise DataError(
             'Parquet files require pyarrow; run pip install "thali[files]", or save as CSV.'
         ) from None
-    try:
+    with _refuse_damaged("Parquet file", "save it again, or as CSV"):
         _check_parquet_size(file_bytes)
         frame = pd.read_parquet(io.BytesIO(file_bytes), engine="pyarrow")
-    except DataError:
-        raise
-    # pyarrow and pandas may raise any error for a damaged file
-    except Exception as error:
-        raise DataError(
-            f"This is not a readable Parquet file ({error}); save it again, or as CSV."
-        ) from None
     if not isinstance(frame.index, pd.RangeIndex):
         column_labels = [*(name or "" for name in frame.index.names), *frame.columns]
         # a column may have the name of the index
@@ -238,21 +213,13 @@ def read_parquet_frame(file_bytes: bytes) -> "pd.DataFrame":
         frame = frame.reset_index(
             names=[f"index {k}" for k in range(frame.index.nlevels)]
         ).set_axis(column_labels, axis=1)
-    if not len(frame):
-        raise DataError("The file has a header but no rows of data.")
     return frame.set_axis([format_label(name) for name in frame.columns], axis=1)
 
 
 def read_stata_frame(file_bytes: bytes) -> "pd.DataFrame":
     """Read a Stata file as a data frame; codes are replaced by their labels."""
-    try:
+    with _refuse_damaged("Stata file", "save it again, or as CSV"):
         frame: Any = pd.read_stata(io.BytesIO(file_bytes))
-    except Exception as error:  # pandas may raise any error for a damaged file
-        raise DataError(
-            f"This is not a readable Stata file ({error}); save it again, or as CSV."
-        ) from None
-    if not len(frame):
-        raise DataError("The file has a header but no rows of data.")
     labelled_columns = frame.select_dtypes("category").columns
     return frame.astype(dict.fromkeys(labelled_columns, object))
 
@@ -263,11 +230,10 @@ def _check_parquet_size(file_bytes: bytes) -> None:
 
     packed_bytes = len(file_bytes)
     metadata = pyarrow.parquet.ParquetFile(io.BytesIO(file_bytes)).metadata
-    row_groups = [metadata.row_group(group_index) for group_index in range(metadata.num_row_groups)]
     column_parts = [
-        (group_index, row_group.column(k))
-        for group_index, row_group in enumerate(row_groups)
-        for k in range(row_group.num_columns)
+        (group_index, metadata.row_group(group_index).column(k))
+        for group_index in range(metadata.num_row_groups)
+        for k in range(metadata.num_columns)
     ]
     n_cells = sum(column_part.num_values for _, column_part in column_parts)
     if n_cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed_bytes)):
@@ -277,11 +243,10 @@ def _check_parquet_size(file_bytes: bytes) -> None:
         )
     max_bytes = max(MAX_BYTES, MAX_TIMES * packed_bytes)
     unpacked_bytes = sum(column_part.total_uncompressed_size for _, column_part in column_parts)
-    if unpacked_bytes > max_bytes:
-        column_parts = []  # no need to measure texts
     for group_index, column_part in column_parts:
         if (
-            column_part.physical_type == "BYTE_ARRAY"
+            unpacked_bytes <= max_bytes  # otherwise there is no need to measure texts
+            and column_part.physical_type == "BYTE_ARRAY"
             and column_part.num_values * column_part.total_uncompressed_size > max_bytes
         ):
             unpacked_bytes += _measure_text(file_bytes, group_index, column_part.path_in_schema)
@@ -426,11 +391,14 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
     line_numbers: list[int] = []
     expected_numbers = None
     n_unanswered = 0
+
+    def read_texts(n_integers: int) -> list[str]:
+        """Return the next integers, as texts."""
+        return [next(integer_tokens)[1] for _ in range(n_integers)]
+
     try:
         for line_number, respondent_text in integer_tokens:
-            n_variables, n_attributes, n_tasks, has_none = [
-                int(next(integer_tokens)[1]) for _ in range(4)
-            ]
+            n_variables, n_attributes, n_tasks, has_none = map(int, read_texts(4))
             if expected_numbers not in (None, (n_variables, n_attributes)):
                 raise DataError(
                     f"Line {line_number} starts a respondent whose numbers of variables and"
@@ -442,37 +410,45 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
                     " export them without it."
                 )
             expected_numbers = n_variables, n_attributes
-            variable_texts = [next(integer_tokens)[1] for _ in range(n_variables)]
+            variable_texts = read_texts(n_variables)
             for task_number in range(1, n_tasks + 1):
-                concepts = _read_cho_concepts(integer_tokens, n_attributes)
-                chosen_concept = int(next(integer_tokens)[1])
-                _ = next(integer_tokens)
-                _check_cho_task(
-                    concepts,
-                    chosen_concept,
-                    has_none,
-                    f"Task {task_number} of respondent {respondent_text}",
-                )
+                n_concepts, _ = map(int, read_texts(2))
+                tokens_of_concepts = [
+                    [next(integer_tokens) for _ in range(n_attributes)] for _ in range(n_concepts)
+                ]
+                concept_lines = [tokens[0][0] for tokens in tokens_of_concepts]
+                concepts = [[code for _, code in tokens] for tokens in tokens_of_concepts]
+                chosen_concept, _ = map(int, read_texts(2))
+                task_text = f"Task {task_number} of respondent {respondent_text}"
+                _check_cho_task(concepts, chosen_concept, has_none, task_text)
                 if not chosen_concept:
                     n_unanswered += 1
                     continue
                 if has_none:
-                    concepts.append([(line_number, "0")] * n_attributes)
-                table_rows += _build_cho_rows(
-                    respondent_text, task_number, concepts, chosen_concept, variable_texts
-                )
-                line_numbers += [tokens[0][0] for tokens in concepts]
+                    concepts.append(["0"] * n_attributes)
+                    concept_lines.append(line_number)
+                line_numbers += concept_lines
+                table_rows += [
+                    [
+                        respondent_text,
+                        str(task_number),
+                        str(concept),
+                        *codes,
+                        str(int(concept == chosen_concept)),
+                        *variable_texts,
+                    ]
+                    for concept, codes in enumerate(concepts, start=1)
+                ]
     except StopIteration:
         raise DataError("The file ends within a task; it is not a complete .cho file.") from None
     if expected_numbers is None or not table_rows:
         raise DataError("The file contains no choices.")
+    n_variables, n_attributes = expected_numbers
     header = [
-        "respondent",
-        "task",
-        "concept",
-        *(NUMBERED.format(k) for k in range(1, expected_numbers[1] + 1)),
+        *("respondent", "task", "concept"),
+        *(NUMBERED.format(k) for k in range(1, n_attributes + 1)),
         "choice",
-        *(f"variable{k}" for k in range(1, expected_numbers[0] + 1)),
+        *(f"variable{k}" for k in range(1, n_variables + 1)),
     ]
     note = "file format: .cho"
     if n_unanswered:
@@ -485,43 +461,15 @@ def parse_cho_cells(file_bytes: bytes) -> TextTable:
 Token = tuple[int, str]  # line and text of an integer
 
 
-def _read_cho_concepts(tokens: Iterator[Token], n_attributes: int) -> list[list[Token]]:
-    """Read the level codes of each concept of a .cho task."""
-    n_concepts = int(next(tokens)[1])
-    _ = next(tokens)
-    return [[next(tokens) for _ in range(n_attributes)] for _ in range(n_concepts)]
-
-
-def _build_cho_rows(
-    respondent_text: str,
-    task_number: int,
-    concepts: list[list[Token]],
-    chosen_concept: int,
-    variable_texts: list[str],
-) -> list[list[str]]:
-    """Return the rows of a .cho task, one per concept."""
-    return [
-        [
-            respondent_text,
-            str(task_number),
-            str(concept),
-            *(code for _, code in tokens),
-            str(int(concept == chosen_concept)),
-            *variable_texts,
-        ]
-        for concept, tokens in enumerate(concepts, start=1)
-    ]
-
-
 def _check_cho_task(
-    concepts: list[list[Token]], chosen_concept: int, has_none: int, task_text: str
+    concepts: list[list[str]], chosen_concept: int, has_none: int, task_text: str
 ) -> None:
     """Raise DataError if a .cho task's choice or concepts are invalid."""
     if not 0 <= chosen_concept <= len(concepts) + (has_none != 0):
         raise DataError(
             f"{task_text} has {len(concepts)} concepts, but concept {chosen_concept} was chosen."
         )
-    if any(code == "0" for tokens in concepts for _, code in tokens):
+    if any("0" in codes for codes in concepts):
         raise DataError(
             f"{task_text} has a concept that lacks some attributes, which is not supported; export"
             " one row per concept instead."
@@ -808,7 +756,7 @@ def _unpack(source: Source) -> Source:
     name, packed_bytes = source
     max_bytes = min(MAX_WORKBOOK, max(HARMLESS_WORKBOOK, MAX_UNPACKED * len(packed_bytes)))
     packed_file = io.BytesIO(packed_bytes)
-    try:
+    with _refuse_damaged("archive", "extract the table"):
         if packed_bytes.startswith(b"\x1f\x8b"):
             file_name = name.removesuffix(".gz")
             content = GzipFile(fileobj=packed_file).read(max_bytes + 1)
@@ -828,10 +776,6 @@ def _unpack(source: Source) -> Source:
             content = archive.open(file_name).read(max_bytes + 1)
         else:
             return source
-    except DataError:
-        raise
-    except (BadZipFile, OSError, EOFError, RuntimeError, ValueError, zlib_error) as error:
-        raise DataError(f"This is not a readable archive ({error}); extract the table.") from None
     if len(content) > max_bytes:
         raise DataError(
             f"This file of {len(packed_bytes):,} bytes would unpack to more than {max_bytes:,}, too"
@@ -857,6 +801,8 @@ def _merge_sheets(sheets: dict[str, RawTable]) -> RawTable:
 
 def _build_typed_table(frame: pd.DataFrame, file: str) -> RawTable:
     """Build a `RawTable` with unique column names from columns with types."""
+    if not len(frame):
+        raise DataError("The file has a header but no rows of data.")
     frame = frame.set_axis(_name_columns(list(frame.columns)), axis=1).set_axis(
         range(1, len(frame) + 1)
     )

@@ -1,6 +1,6 @@
 """Classes for table layouts: `Shape` recognises one, `Reading` converts a table to data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -70,12 +70,13 @@ class Reading:
             return self.convert()
         with prefix_errors(self.table.file), collect_notes() as clauses:
             data, sentence = self.convert()
+            scheme = getattr(data, "scheme", None)
             warn_about_practice(self.table, data)
-            self._check_codes(self.table, data)
+            self._check_codes(self.table, scheme)
             roles = self.roles
             if roles is not None and roles.who is not None and roles.answer is None:
                 warn_each(find_repeated_tasks(self.table.frame, roles.who, roles.all))
-        for clause in (*self._describe_other_columns(self.table, data), *clauses):
+        for clause in (*self._describe_other_columns(self.table, data, scheme), *clauses):
             if isinstance(clause, Message):
                 clause = clause.render(words)
             sentence += clause
@@ -83,40 +84,42 @@ class Reading:
             sentence += f"; {self.table.note}"
         return data, sentence
 
-    def _check_codes(self, table: RawTable, data: Frozen) -> None:
+    def _check_codes(self, table: RawTable, scheme: Any) -> None:
         """Raise DataError if numbers that are read contain a code of a missing answer."""
-        measures, names = "similarities", []
-        if (scheme := getattr(data, "scheme", None)) is not None:
-            measures = "levels"
+        measures = "levels"
+        names: Iterable[str] = ()
+        if scheme is not None:
             names = [name for name in table.names if any(part in name for part in scheme.names)]
         elif self.roles is not None and self.kind == SIMILARITIES:
-            names = [*self.roles.outcome]
+            measures = "similarities"
+            names = self.roles.outcome
         elif self.roles is not None and self.kind == PAIRS and len(self.roles.outcome) == 2:
             measures = "scores"
-            names = [*self.roles.outcome]
+            names = self.roles.outcome
         names = [name for name in names if name not in table.filter_columns]
         refuse_missing_codes(table.frame.loc[:, names], measures)
 
-    def _describe_other_columns(self, table: RawTable, data: Frozen) -> Iterator[str | Message]:
+    def _describe_other_columns(
+        self, table: RawTable, data: Frozen, scheme: Any
+    ) -> Iterator[str | Message]:
         """Yield clauses on columns of respondents, unused ones and possible respondents."""
         people_columns = list_differing_columns(getattr(data, "people", None))
         if people_columns:
             yield f"; respondent columns: {shorten(people_columns)}"
-        if self.roles is None and self.extra_columns is None:
+        roles = self.roles
+        if roles is None and self.extra_columns is None:
             return
-        used_columns = {*(self.extra_columns or ()), *table.filter_columns}
-        if self.roles is not None:
-            used_columns |= self.roles.all
-        used_columns |= set(people_columns)
-        if (scheme := getattr(data, "scheme", None)) is not None:
-            used_columns |= {
-                scheme.respondent,
-                scheme.task,
-                scheme.alternative,
-                scheme.chosen,
-                *scheme.names,
-            }
-            used_columns |= {name for name, _ in scheme.none}
+        respondent = None
+        attributes: Iterable[str] = ()
+        used_columns = {*(self.extra_columns or ()), *table.filter_columns, *people_columns}
+        if roles is not None:
+            respondent = roles.who
+            used_columns |= roles.all
+        if scheme is not None:
+            respondent = scheme.respondent
+            attributes = scheme.names
+            used_columns |= {respondent, scheme.task, scheme.alternative, scheme.chosen}
+            used_columns |= {*attributes, *dict(scheme.none)}
             # a clause reports row numbers
             used_columns |= {
                 name for name in table.names if is_row_number(get_column(table.frame, name))
@@ -128,14 +131,15 @@ class Reading:
         ]
         if unused_columns:
             yield f"; columns not used: {shorten(unused_columns)}"
-        if self.roles is not None and len(self.roles.counts) == 1:
-            n_zeros = int((get_column(table.frame, *self.roles.counts) == 0).sum())
+        if roles is not None and len(roles.counts) == 1:
+            n_zeros = int((get_column(table.frame, *roles.counts) == 0).sum())
             if n_zeros:
                 yield f"; {format_plural(n_zeros, 'row')} with a count of 0"
-        yield from self._describe_speeders(table, scheme)
-        if unused_columns and self.roles is not None and not getattr(data, "respondents", ()):
+        if respondent in table.names:
+            yield from _describe_speeders(table, respondent, attributes)
+        if unused_columns and roles is not None and not getattr(data, "respondents", ()):
             if possible_names := list_respondent_candidates(
-                table.frame.loc[:, [*self.roles.all, *unused_columns]], self.roles
+                table.frame.loc[:, [*roles.all, *unused_columns]], roles
             ):
                 yield Message(
                     "; no respondent column was recognised (perhaps"
@@ -143,22 +147,18 @@ class Reading:
                     Argument("respondent"),
                 )
 
-    def _describe_speeders(self, table: RawTable, scheme: Any) -> Iterator[str]:
-        """Yield clauses on respondents who answered much faster than the others."""
-        respondent, attributes = None, ()
-        if scheme is not None:
-            respondent, attributes = scheme.respondent, scheme.names
-        elif self.roles is not None:
-            respondent = self.roles.who
-        if respondent not in table.names:
-            return
-        for name in filter(is_response_time, table.names):
-            speeders = find_speeders(table.frame, respondent, name)
-            if speeders and name not in attributes:
-                yield (
-                    f"; answered in less than a third of the usual time (column {name!r}):"
-                    f" {shorten(speeders)}"
-                )
+
+def _describe_speeders(
+    table: RawTable, respondent: str, attributes: Iterable[str]
+) -> Iterator[str]:
+    """Yield clauses on respondents who answered much faster than the others."""
+    for name in filter(is_response_time, table.names):
+        speeders = find_speeders(table.frame, respondent, name)
+        if speeders and name not in attributes:
+            yield (
+                f"; answered in less than a third of the usual time (column {name!r}):"
+                f" {shorten(speeders)}"
+            )
 
 
 OF_DISTANCES = Clause(
