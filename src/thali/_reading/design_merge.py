@@ -563,25 +563,20 @@ def _is_numbered_rank(column: str) -> bool:
 def _join_options(answer_cells: dict[str, Any], option_by_column: dict[str, str]) -> dict[str, Any]:
     """Return the cells of one answered set: its options and answers, or a ranking."""
     option_labels = list(option_by_column.values())
-    answer_cells = {
-        stem: _replace_tie_code(stem, cell, option_labels) for stem, cell in answer_cells.items()
-    }
-    answer_cells = _join_ranks(answer_cells, option_labels)
-    if _RANKING in answer_cells:
-        return answer_cells
-    return option_by_column | answer_cells
-
-
-def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[str, Any]:
-    """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
-    rank_stems = list(filter(_is_numbered_rank, answer_cells))
+    if len(option_labels) == 2 and "3" not in option_labels:  # 3 is a tie
+        for stem, cell in answer_cells.items():
+            if simplify_name(stem) in CHOSEN_OF_TWO.sure and format_label(cell) == "3":
+                answer_cells[stem] = TIE_WORDS[0]
+    rank_stems = sorted(filter(_is_numbered_rank, answer_cells), key=lambda stem: (len(stem), stem))
     if not rank_stems:
-        return answer_cells
-    ranked_texts = [
-        format_label(answer_cells[stem])
-        for stem in sorted(rank_stems, key=lambda stem: (len(stem), stem))
-    ]
-    label_by_position: dict[str, str] = {}
+        return option_by_column | answer_cells
+    ranked_texts = [format_label(answer_cells.pop(stem)) for stem in rank_stems]
+    return answer_cells | {_RANKING: _join_ranks(ranked_texts, option_labels)}
+
+
+def _join_ranks(ranked_texts: list[str], option_labels: list[str]) -> str:
+    """Combine the answers rank1, rank2, ... into one ranking; unranked options tie last."""
+    label_by_position = {}
     if not {*ranked_texts} & {*option_labels}:
         label_by_position = {str(k): label for k, label in enumerate(option_labels, start=1)}
     tied_groups = [label_by_position.get(label, label) for label in ranked_texts if label]
@@ -591,9 +586,7 @@ def _join_ranks(answer_cells: dict[str, Any], option_labels: list[str]) -> dict[
     unranked_text = TIED.join(
         label for label in option_labels if label and label not in ranked_labels
     )
-    ranking = BEFORE.join(filter(None, [*tied_groups, unranked_text]))
-    other_cells = {stem: cell for stem, cell in answer_cells.items() if stem not in rank_stems}
-    return other_cells | {_RANKING: ranking}
+    return BEFORE.join(filter(None, [*tied_groups, unranked_text]))
 
 
 def find_loop_answers(names: Iterable[str]) -> list[str]:
@@ -620,14 +613,6 @@ def _name_best_worst(names: list[str]) -> dict[str, str]:
     if not 2 < len(new_names) == len({*new_names.values()}):
         return {}
     return new_names
-
-
-def _replace_tie_code(stem: str, answer_cell: str, option_labels: list[str]) -> Any:
-    """Return "tie" for answer 3 about a pair; other answers unchanged."""
-    is_pair_answer = len(option_labels) == 2 and simplify_name(stem) in CHOSEN_OF_TWO.sure
-    if is_pair_answer and format_label(answer_cell) == "3" and "3" not in option_labels:
-        return TIE_WORDS[0]
-    return answer_cell
 
 
 # A design of products has one product per row -----------------------------------------------------
@@ -719,7 +704,9 @@ def _find_task_columns(
             " alternative, or use one row per respondent and task."
         )
     columns = [name for _, name in sorted(matching_series[0].items())]
-    return dict(zip(_sort_tasks(tasks), columns, strict=True))
+    if all(map(str.isdigit, tasks)):
+        tasks.sort(key=int)
+    return dict(zip(tasks, columns, strict=True))
 
 
 _MAX_FOREIGN = 0.5  # share of the labels of a column that are neither alternatives nor codes
@@ -732,13 +719,6 @@ def _select_series(all_columns: list[str], n_tasks: int) -> list[dict[int, str]]
         if matching_series := [columns for columns in series if len(columns) == n_tasks]:
             return matching_series
     return []
-
-
-def _sort_tasks(tasks: list[str]) -> list[str]:
-    """Sort task names by number; keep their order if any has none."""
-    if all(task.isdigit() for task in tasks):
-        return sorted(tasks, key=int)
-    return tasks
 
 
 def _join_answers(design: DesignRows, answers: TaskAnswers) -> tuple[pd.DataFrame, int]:

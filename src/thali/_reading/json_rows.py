@@ -47,11 +47,10 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
     n_gaps = 0
     for line_number, record in iterate_records(text):
         for key, json_value in record.items():
-            try:
-                values_by_key[key].append(json_value)
-            except KeyError:
-                values_by_key[key] = [*[None] * len(line_numbers), json_value]
+            if key not in values_by_key:
+                values_by_key[key] = [None] * len(line_numbers)
                 n_gaps += len(line_numbers)
+            values_by_key[key].append(json_value)
         line_numbers.append(line_number)
         if n_gaps > max(text_cells.MAX_CELLS, len(text)):
             raise DataError(
@@ -64,29 +63,33 @@ def parse_json_cells(file_bytes: bytes) -> tuple[TextTable, dict[str, bool]]:
             for key_values in values_by_key.values():
                 if len(key_values) < len(line_numbers):
                     key_values.append(None)
+    for key, key_values in values_by_key.items():
+        if all(map(_is_list_of_texts, key_values)):
+            values_by_key[key] = list(map(";".join, key_values))
     types_by_key = {key: set(map(type, key_values)) for key, key_values in values_by_key.items()}
-    for key, types in types_by_key.items():
-        if types == {list} and all(map(_is_list_of_texts, values_by_key[key])):
-            values_by_key[key] = list(map(";".join, values_by_key[key]))
-            types_by_key[key] = {str}
-    nested_keys = [key for key in values_by_key if types_by_key[key] & {list, dict}]
-    flat_keys = [key for key in values_by_key if key not in nested_keys]
-    if not flat_keys or (len(line_numbers) == 1 and _contains_records(values_by_key)):
+    nested_keys = [key for key, types in types_by_key.items() if types & {list, dict}]
+    if len(nested_keys) == len(values_by_key) or (
+        len(line_numbers) == 1 and _contains_records(values_by_key)
+    ):
         raise DataError(
             f"The keys {shorten(nested_keys)} of its {format_plural(len(line_numbers), 'object')}"
             f" contain lists or objects, no single values; {_EXPECTED}."
         )
-    header = [normalise_spelling(key) for key in flat_keys]
+    header = []
     text_columns = []
     is_text = {}
-    for name, key in zip(header, flat_keys, strict=True):
+    for key, types in types_by_key.items():
         key_values = values_by_key.pop(key)  # releases the values of one column at a time
-        if str in types_by_key[key] and any(
+        if key in nested_keys:
+            continue
+        name = normalise_spelling(key)
+        if str in types and any(
             isinstance(json_value, str) and json_value.strip() not in MISSING
             for json_value in set(key_values)
         ):
             is_text[name] = True
-        text_columns.append(_format_column(key_values, types_by_key[key]))
+        header.append(name)
+        text_columns.append(_format_column(key_values, types))
     note = ""
     if nested_keys:
         note = f"dropped {shorten(nested_keys)} (lists or objects)"
@@ -100,11 +103,11 @@ def _contains_records(values_by_key: dict[str, list[Any]]) -> bool:
     return any(isinstance(value[0], dict) for value in lists)
 
 
-def _is_list_of_texts(json_value: list[Any]) -> bool:
-    """Return whether a list contains several texts that can be joined by semicolons."""
-    return len(json_value) > 1 and all(
-        isinstance(item, str) and ";" not in item for item in json_value
-    )
+def _is_list_of_texts(json_value: Any) -> bool:
+    """Return whether a value is a list of several texts that can be joined by semicolons."""
+    if not isinstance(json_value, list) or len(json_value) < 2:
+        return False
+    return all(isinstance(item, str) and ";" not in item for item in json_value)
 
 
 def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -116,7 +119,7 @@ def _iterate_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         # `find` returns -1 in the last line
         line_end = text.find("\n", line_start) % (len(text) + 1)
         line = text[line_start:line_end]
-        line_number = line_number + 1
+        line_number += 1
         line_start = line_end + 1
         if not line or line.isspace():
             continue

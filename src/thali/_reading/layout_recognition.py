@@ -255,9 +255,6 @@ class RecognitionError(DataError):
         The shape that the table nearly has; "" if there is none.
     """
 
-    kinds: tuple[str, ...]
-    nearest_shape: str
-
     def __init__(
         self,
         message: object,
@@ -772,7 +769,23 @@ def _unread_error(
 ) -> DataError:
     """Return the error that a table matches no layout, with what each lacks."""
     if arguments.get(COVARIATES) is not None:
-        return RecognitionError(_missing_order_message(table))
+        return RecognitionError(
+            Message(
+                "Covariates describe the first option minus the second, but the columns"
+                f" {shorten(table.names, 12)} do not show which came first; use one trial per row"
+                " with the columns 'left', 'right' and 'chosen', or give their names with ",
+                Argument("first"),
+                ", ",
+                Argument("second"),
+                " and ",
+                Argument("chosen"),
+                ". A table of pairs with counts needs the options in the columns 'left' and"
+                " 'right', or 'home' and 'away'.",
+                InPython(
+                    "", " Columns of a file in --option-covariates are used without --covariate."
+                ),
+            )
+        )
     # It names the nearest shape.
     expected_kinds = requested_kinds or tuple(dict.fromkeys(shape.kind for shape in tried_shapes))
     other_shapes = [shape for shape in shapes if shape not in tried_shapes]
@@ -875,23 +888,6 @@ def _lacks_header(frame: pd.DataFrame) -> bool:
     names = column_names(frame)
     labels = {label for name in names for label in map(format_label, frame[name].unique())}
     return any(map(is_number, names)) and all(is_number(name) or name in labels for name in names)
-
-
-def _missing_order_message(table: RawTable) -> Message:
-    """Return the error that covariates require a known order of options."""
-    return Message(
-        "Covariates describe the first option minus the second, but the columns"
-        f" {shorten(table.names, 12)} do not show which came first; use one trial per row with the"
-        " columns 'left', 'right' and 'chosen', or give their names with ",
-        Argument("first"),
-        ", ",
-        Argument("second"),
-        " and ",
-        Argument("chosen"),
-        ". A table of pairs with counts needs the options in the columns 'left' and 'right', or"
-        " 'home' and 'away'.",
-        InPython("", " Columns of a file in --option-covariates are used without --covariate."),
-    )
 
 
 def _join_alternatives(kinds: Sequence[str]) -> str:

@@ -61,17 +61,14 @@ def replace_codes(
     The order is given for text labels of attributes in several columns.
     """
     frame = _name_numbered_columns(table.frame, codes)
-    note = f"labels of {shorten(list(codes))} read from codes"
     all_columns = column_names(frame)
     level_order = {}
     for attribute, labels in codes.items():
-        matching_columns = [
-            name for name in all_columns if simplify_name(name) == simplify_name(attribute)
-        ]
-        matching_columns = matching_columns or [
+        plain_name = simplify_name(attribute)
+        matching_columns = [name for name in all_columns if simplify_name(name) == plain_name] or [
             name
             for name in all_columns
-            if simplify_name(attribute) in map(simplify_name, _list_attribute_names(name))
+            if plain_name in map(simplify_name, _list_attribute_names(name))
         ]
         if not matching_columns:
             raise DataError(
@@ -79,33 +76,30 @@ def replace_codes(
                 f" gives labels for column {attribute!r}, but there is no such"
                 f" column.{suggest(attribute, all_columns)}",
             )
-        for name in matching_columns:
-            frame = frame.assign(**{name: _replace_column_codes(frame[name], labels, name)})
-        if _is_all_numeric(labels.values()):
-            continue
-        if len(matching_columns) > 1:
-            level_order[attribute] = list(labels.values())
-        # an ordered column may describe an attribute or respondents, so it is not listed
-        else:
-            (name,) = matching_columns
-            missing_codes = [
-                text
-                for text in LACKING
-                if text and text not in labels and (frame[name] == text).any()
-            ]
-            frame = frame.assign(
-                **{
-                    name: pd.Categorical(
-                        frame[name], [*labels.values(), *missing_codes], ordered=True
-                    )
-                }
-            )
+        label_columns = {
+            name: _replace_column_codes(frame[name], labels, name) for name in matching_columns
+        }
+        if not _is_all_numeric(labels.values()):
+            if len(matching_columns) > 1:
+                level_order[attribute] = list(labels.values())
+            # an ordered column may describe an attribute or respondents, so it is not listed
+            else:
+                ((name, cells),) = label_columns.items()
+                missing_codes = [
+                    text
+                    for text in LACKING
+                    if text and text not in labels and (cells == text).any()
+                ]
+                levels = [*labels.values(), *missing_codes]
+                label_columns = {name: pd.Categorical(cells, levels, ordered=True)}
+        frame = frame.assign(**label_columns)
     selected_order = {
         name: label_order
         for name, label_order in level_order.items()
         if attributes is None or name in attributes
     }
-    return replace(table, frame=frame, note=join_notes(table.note, note)), selected_order
+    note = join_notes(table.note, f"labels of {shorten(list(codes))} read from codes")
+    return replace(table, frame=frame, note=note), selected_order
 
 
 def _list_attribute_names(name: str) -> list[str]:
@@ -132,7 +126,7 @@ def _name_numbered_columns(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:
 def _replace_column_codes(cells: Any, labels: Mapping[str, str], column: str) -> Any:
     """Return a column with codes replaced by labels, as numbers if all are numeric."""
     cell_texts = cells.map(format_label)
-    label_by_code = dict(labels) | {text: text for text in LACKING if text not in labels}
+    label_by_code = {text: text for text in LACKING} | dict(labels)
     if (wrong_row := find_first(~cell_texts.isin(list(label_by_code)).to_numpy())) is not None:
         raise DataError(
             f"Column {column!r} contains {cell_texts.iloc[wrong_row]!r} in row"
@@ -141,9 +135,10 @@ def _replace_column_codes(cells: Any, labels: Mapping[str, str], column: str) ->
             f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )
     column_labels = cell_texts.map(label_by_code)
+    column_labels = column_labels.where(column_labels != "", None)
     if _is_all_numeric(label_by_code[text] for text in cell_texts.unique() if text):
-        return pd.to_numeric(column_labels.where(column_labels != "", None))
-    return column_labels.where(column_labels != "", None)
+        return pd.to_numeric(column_labels)
+    return column_labels
 
 
 def _is_all_numeric(labels: Iterable[str]) -> bool:

@@ -63,11 +63,9 @@ def is_practice_label(text: str) -> bool:
     [True, True, True, True, False, False]
     """
     plain_word = simplify_name(text).rstrip("0123456789")
-    possible_words = [plain_word, *(plain_word.removesuffix(part) for part in _PLAIN_PARTS)]
-    return any(
-        possible_word in _PLAIN_WORDS or possible_word.removesuffix("s") in _PLAIN_WORDS
-        for possible_word in possible_words
-    )
+    possible_words = {plain_word, *map(plain_word.removesuffix, _PLAIN_PARTS)}
+    possible_words |= {word.removesuffix("s") for word in possible_words}
+    return not possible_words.isdisjoint(_PLAIN_WORDS)
 
 
 def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
@@ -77,13 +75,9 @@ def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
     """
     data_labels = _list_data_names(data)
     practice_columns = []
-    for column, cells in table.frame.items():
-        dtype = cells.dtype
-        if (
-            str(column) in table.filter_columns
-            or pd.api.types.is_numeric_dtype(dtype)
-            or dtype.kind in "mM"
-        ):
+    for name, cells in table.frame.items():
+        column = str(name)
+        if column in table.filter_columns or cells.dtype.kind in "biufcmM":
             continue
         try:
             codes, distinct_cells = pd.factorize(cells)
@@ -91,13 +85,12 @@ def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
             continue
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
-        cell_texts = [format_label(cell) for cell in distinct_cells]
+        cell_texts = list(map(format_label, distinct_cells))
         label_indices = [k for k, text in enumerate(cell_texts) if is_practice_label(text)]
         practice_words = tuple(dict.fromkeys(cell_texts[k] for k in label_indices))
-        if practice_words and not data_labels & set(practice_words):
-            practice_columns.append(
-                PracticeRows(str(column), practice_words, int(np.isin(codes, label_indices).sum()))
-            )
+        if practice_words and data_labels.isdisjoint(practice_words):
+            n_rows = int(np.isin(codes, label_indices).sum())
+            practice_columns.append(PracticeRows(column, practice_words, n_rows))
     return practice_columns
 
 

@@ -105,11 +105,10 @@ def _convert_numbers(frame: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
     frame = frame.copy(deep=False)
-    for k, dtype in enumerate(frame.dtypes):
-        is_category = isinstance(dtype, pd.CategoricalDtype)
-        if not is_category and not pd.api.types.is_object_dtype(dtype):
+    for k, (_, column) in enumerate(frame.items()):
+        if column.dtype != object and not isinstance(column.dtype, pd.CategoricalDtype):
             continue
-        cells = frame.iloc[:, k].astype(object).dropna()
+        cells = column.astype(object).dropna()
         if pd.api.types.infer_dtype(cells) in ("integer", "floating", "mixed-integer-float"):
             numbers: Any = pd.to_numeric(cells)
             if numbers.dtype.kind in "iuf":  # not integers of any length

@@ -288,14 +288,9 @@ def _parse_operand(condition: Condition, operand: str) -> float:
             f" ({condition}): column {condition.column!r} contains numbers, but {operand!r} is not"
             " one; write a number such as 2 or 0.5.",
         )
-    return _convert_number(operand)
-
-
-def _convert_number(text: str) -> float:
-    """Convert text to int; to float if long or fractional."""
-    if INTEGER.fullmatch(text) and len(text) < 18:
-        return int(text)
-    return float(text)
+    if INTEGER.fullmatch(operand) and len(operand) < 18:
+        return int(operand)
+    return float(operand)
 
 
 def _parse_date(condition: Condition, cells: "pd.Series", operand: str) -> Any:

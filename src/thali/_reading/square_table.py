@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from thali._data.column_roles import RESPONDENT, simplify_name
+from thali._data.column_roles import RESPONDENT, column_names, has_numbers, simplify_name
 from thali._data.square_reader import convert_numbers, describe_label_mismatch, find_asymmetry
 from thali._data.suspicious_data import refuse_lone_totals
 from thali._labels import check_labels, format_label, index_labels
@@ -127,10 +127,8 @@ class Square:
     @property
     def has_diagonal(self) -> bool:
         """Whether any diagonal cell is a number other than 0."""
-        return any(
-            format_label(cell) not in MISSING | {"0"}
-            for cell in np.diag(self.values.astype(object))
-        )
+        cells = np.diag(self.values.astype(object))
+        return not {*map(format_label, cells)} <= MISSING | {"0"}
 
 
 def _share_of_shorter_detours(distances: np.ndarray) -> float:
@@ -158,7 +156,7 @@ def find_square(frame: pd.DataFrame, named: bool) -> Square | None:
 
 def describe_non_square(frame: pd.DataFrame) -> str:
     """Return which labels prevent a table from being square; "" if none do."""
-    is_numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
+    is_numeric = [has_numbers(cells) for _, cells in frame.items()]
     if is_numeric[0] or not all(is_numeric[1:]) or len(frame) + 1 != len(is_numeric):
         return ""
     row_labels = list(map(format_label, frame.iloc[:, 0]))
@@ -172,15 +170,14 @@ def describe_non_square(frame: pd.DataFrame) -> str:
 def _is_bare_square(frame: pd.DataFrame) -> bool:
     """Return whether a table is n numeric columns by n rows, without labels."""
     # An empty column may be the edge of a triangle.
-    if frame.shape[0] != frame.shape[1] or any(
-        simplify_name(str(name)) in RESPONDENT.synonyms for name in frame.columns
+    n_rows, n_columns = frame.shape
+    if n_rows != n_columns or any(
+        simplify_name(name) in RESPONDENT.synonyms for name in column_names(frame)
     ):
         return False
-    is_empty = np.asarray((frame.isna() | frame.isin(list(MISSING))).all(axis=0))
-    return all(
-        pd.api.types.is_numeric_dtype(dtype) or is_edge
-        for dtype, is_edge in zip(frame.dtypes, is_empty, strict=True)
-    )
+    is_edge = (frame.isna() | frame.isin(list(MISSING))).all(axis=0).to_numpy()
+    is_numeric = [has_numbers(cells) for _, cells in frame.items()]
+    return bool((is_edge | is_numeric).all())
 
 
 def _match_labels(frame: pd.DataFrame) -> Square | None:
@@ -189,8 +186,7 @@ def _match_labels(frame: pd.DataFrame) -> Square | None:
     if len(frame) >= 2 * (len(header) - 1) > 0:  # the header cannot name more than half of the rows
         return None
     # "1.0" in the header then equals 1 in the first column
-    has_numeric_labels = pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
-    if has_numeric_labels:
+    if has_numbers(frame.iloc[:, 0]):
         header = list(map(_parse_number, header))
     header = list(map(format_label, header))
     row_labels = [format_label(cell) for cell in frame.iloc[:, 0]]

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +41,7 @@ from thali._data.column_roles import (
     simplify_name,
 )
 from thali._input_files import PREFLIB_SUFFIXES, Source, read_source
-from thali._labels import format_label, format_plural, index_labels, shorten
+from thali._labels import format_label, format_plural, has_repeats, index_labels, shorten
 from thali.errors import Argument, DataError, prefix_errors
 
 from .json_rows import is_json, parse_json_cells
@@ -311,23 +311,19 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
                 f"Line {line_number} is {line!r}, but PrefLib files contain orders such as '3:"
                 " 2,1,4'."
             )
-        tied_groups = [
-            (tied or single).split(",") for tied, single in _PREFLIB_RANK.findall(order_text)
-        ]
-        tied_groups = [[code.strip() for code in group if code.strip()] for group in tied_groups]
-        if unknown_codes := [
-            code for group in tied_groups for code in group if code not in name_by_code
-        ]:
-            raise DataError(
-                f"Line {line_number} contains alternative {unknown_codes[0]!r}, which the file"
-                " header does not list."
-            )
-        ranked_names |= {name_by_code[code] for group in tied_groups for code in group}
-        rank_cells = [
-            TIED.join(name_by_code[code].replace(TIED, "=") for code in group)
-            for group in tied_groups
-            if group
-        ]
+        rank_cells = []
+        for tied, single in _PREFLIB_RANK.findall(order_text):
+            codes = list(filter(None, map(str.strip, (tied or single).split(","))))
+            for code in codes:
+                if code not in name_by_code:
+                    raise DataError(
+                        f"Line {line_number} contains alternative {code!r}, which the file header"
+                        " does not list."
+                    )
+            names = [name_by_code[code] for code in codes]
+            ranked_names.update(names)
+            if names:
+                rank_cells.append(TIED.join(name.replace(TIED, "=") for name in names))
         table_rows.append([count_text.strip(), *rank_cells])
         line_numbers.append(line_number)
     if not table_rows:
@@ -335,9 +331,8 @@ def parse_preflib_cells(file_bytes: bytes) -> TextTable:
     if unranked_names := [name for name in name_by_code.values() if name not in ranked_names]:
         table_rows.append(["0", *unranked_names])
         line_numbers.append(line_numbers[-1])
-    if (n_columns := max(3, *map(len, table_rows))) * max(
-        len(table_rows), MAX_CELLS // MAX_COLUMNS
-    ) > MAX_CELLS:
+    n_columns = max(3, *map(len, table_rows))
+    if n_columns * max(len(table_rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
             f"The longest order contains {n_columns - 1:,} alternatives, which makes too large a"
             " table; truncate the orders."
@@ -742,11 +737,10 @@ def _read_index_triplets(file_bytes: bytes) -> pd.DataFrame | None:
     except (ValueError, OverflowError):
         return None
     numbers = frame.to_numpy()
-    first, second, odd = numbers.T
     # Three lines may be a square of counts, and consecutive numbers names of columns.
     if len(numbers) <= 3 or (np.diff(numbers[0]) == 1).all() or numbers.min() < 0:
         return None
-    if (first == second).any() or (first == odd).any() or (second == odd).any():
+    if (np.diff(np.sort(numbers)) == 0).any():
         return None
     return frame.set_axis(range(1, len(frame) + 1))
 
@@ -856,23 +850,15 @@ def build_raw_table(
             number = f"{_parse_float(example):g}"
             note = join_notes(note, f"{example!r} in column {header[k]!r} read as {number}")
     text_columns = {**_find_text_columns(header, distinct_by_column), **(texts or {})}
+    distinct_by_name = dict(zip(_name_columns(header), distinct_by_column, strict=True))
     typed_columns = {
         name: _convert_column(column, distinct_cells, cells.decimal_comma, text_columns.get(name))
-        for name, column, distinct_cells in zip(
-            _name_columns(header), columns, distinct_by_column, strict=True
-        )
+        for (name, distinct_cells), column in zip(distinct_by_name.items(), columns, strict=True)
     }
     frame = pd.DataFrame(typed_columns, index=lines)
     if cells.decimal_comma:
-        texts_by_column = dict(zip(typed_columns, columns, strict=True))
-        note_thousands(
-            frame,
-            {
-                name: texts_by_column[name]
-                for name in typed_columns
-                if frame[name].dtype.kind == "f"
-            },
-        )
+        fractions = {name for name in typed_columns if frame[name].dtype.kind == "f"}
+        note_thousands(frame, {name: [*distinct_by_name[name]] for name in fractions})
     return RawTable(
         frame,
         file,
@@ -928,21 +914,17 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
     """Return {name: True} for columns to keep as text: NA is an option, or 1e2 is not 100."""
     is_text = {}
     answer_names = {column for column in header if simplify_name(column) in _ANSWER_NAMES}
-    side_names = [
-        pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS
-    ]
+    label_names = answer_names.union(
+        *(pair.columns for pair in find_side_columns(header) if answer_names and pair.stem in STEMS)
+    )
     for column, cells in zip(header, columns, strict=True):
         missing_words = MISSING.intersection(cells) - {""}
-        if missing_words and (
-            column in answer_names.union(*side_names)
-            or missing_words & {*re.split(r"\s*[>:]\s*|\s+vs\.?\s+", column)}
-        ):
+        options = re.split(r"\s*[>:]\s*|\s+vs\.?\s+", column)
+        if missing_words and (column in label_names or not missing_words.isdisjoint(options)):
             is_text[column] = True
         if simplify_name(column) in RESPONDENT.sure:
-            label_texts = set(cells) - MISSING
-            if all(map(NUMBER.fullmatch, label_texts)) and len(
-                set(map(_parse_float, label_texts))
-            ) < len(label_texts):
+            labels = set(cells) - MISSING
+            if all(map(NUMBER.fullmatch, labels)) and has_repeats([*map(_parse_float, labels)]):
                 is_text[column] = True
     return is_text
 
@@ -950,23 +932,19 @@ def _find_text_columns(header: list[str], columns: Iterable[Iterable[str]]) -> d
 def _drop_qualtrics_lines(cells: TextTable) -> TextTable:
     """Drop the lines of questions, and of IDs if there are any, that Qualtrics writes."""
     questions = {simplify_name(column[0]) for column in cells.columns if column}
-    n_lines = 0
-    contents = "questions"
+    n_lines = 1
     if any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         n_lines = 2
-        contents = "questions and IDs"
+        clause = "Qualtrics header lines (questions and IDs) dropped"
     elif not questions.isdisjoint(_QUALTRICS_QUESTIONS):
-        n_lines = 1
-    clause = f"Qualtrics header lines ({contents}) dropped"
-    if not n_lines and _has_label_line(cells):
-        n_lines = 1
+        clause = "Qualtrics header lines (questions) dropped"
+    elif _has_label_line(cells):
         clause = "line of labels below the header dropped"
-    if not n_lines:
+    else:
         return cells
-    columns = [column[n_lines:] for column in cells.columns]
     return replace(
         cells,
-        columns=columns,
+        columns=[column[n_lines:] for column in cells.columns],
         lines=cells.lines[n_lines:],
         note=join_notes(cells.note, clause),
         questions=tuple(column[0] for column in cells.columns),
@@ -995,15 +973,15 @@ _QUALTRICS_QUESTIONS = {"responseid", "startdate"}
 
 def _join_header_lines(cells: TextTable) -> TextTable:
     """Use the options in the line below the header, which SurveyMonkey writes, as names."""
-    is_unnamed = [not name for name in cells.header]
+    names = cells.header
     first_cells = [column[0] for column in cells.columns if column]
-    if not any(is_unnamed) or len(first_cells) < len(is_unnamed) or first_cells[0]:
+    if "" not in names or len(first_cells) < len(names) or first_cells[0]:
         return cells
-    if not all(cell for cell, unnamed in zip(first_cells, is_unnamed, strict=True) if unnamed):
+    if not all(name or option for name, option in zip(names, first_cells, strict=True)):
         return cells
-    header = list(cells.header)
+    header = list(names)
     for k, option in enumerate(first_cells):
-        if is_unnamed[k] or any(is_unnamed[k + 1 : k + 2]):
+        if "" in names[k : k + 2]:
             header[k] = option
     note = join_notes(cells.note, "names of columns from two header lines")
     columns = [column[1:] for column in cells.columns]
@@ -1022,9 +1000,8 @@ def _drop_shared_prefix(cells: TextTable) -> TextTable:
         prefixes = ["player."]
     for prefix in prefixes:
         header = [name.removeprefix(prefix) for name in cells.header]
-        is_known = prefix == "player." or not {*RESPONDENT_OF_TASKS.sure}.isdisjoint(
-            {*header} - {*cells.header}
-        )
+        new_names = {*header} - {*cells.header}
+        is_known = prefix == "player." or not new_names.isdisjoint(RESPONDENT_OF_TASKS.sure)
         if is_known and header != cells.header and len({*header}) == len({*cells.header}):
             note = join_notes(cells.note, f"{prefix!r} dropped from names of columns")
             return TextTable(header, cells.columns, cells.lines, cells.decimal_comma, note)
@@ -1076,11 +1053,13 @@ def _convert_column(
         codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
         # empty cells become missing
         return pd.Series([text or None for text in text_index]).array.take(codes)
+    parse_number: Callable[[str], float] = _parse_float
+    dtype = np.float64
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
-        integer_by_text = {text: int(text) for text in texts}
-        return np.fromiter(map(integer_by_text.__getitem__, column), np.int64, len(column))
-    number_by_text = {text: _parse_float(text) for text in texts}
-    return np.fromiter(map(number_by_text.__getitem__, column), np.float64, len(column))
+        parse_number = int
+        dtype = np.int64
+    number_by_text = {text: parse_number(text) for text in texts}
+    return np.fromiter(map(number_by_text.__getitem__, column), dtype, len(column))
 
 
 def _parse_float(text: str) -> float:

@@ -136,19 +136,14 @@ def _guess_separator(text: str) -> str:
     ):
         raise last_error
     if not best_separator:
+        first_line = first_lines[0].strip()
+        if len(first_line) > 60:
+            first_line = first_line[:57] + "..."
         raise DataError(
-            f"The columns cannot be separated; the first line is {_shorten_line(first_lines[0])}."
+            f"The columns cannot be separated; the first line is {first_line!r}."
             " Expected at least two columns, separated by commas, semicolons, tabs or spaces."
         )
     return best_separator
-
-
-def _shorten_line(line: str) -> str:
-    """Return the repr of a line's first 60 characters, for an error message."""
-    line = line.strip()
-    if len(line) > 60:
-        line = line[:57] + "..."
-    return repr(line)
 
 
 def _split_rows(text: str, separator: str) -> Rows:
