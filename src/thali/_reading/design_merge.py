@@ -190,12 +190,13 @@ def _check_column_clash(
     respondent_columns: list[str], design_columns: Collection[str | None], design_noun: str
 ) -> None:
     """Raise DataError if answers and design have a column of the same name."""
-    if shared_names := [name for name in respondent_columns if name in design_columns]:
-        raise DataError(
-            f"The answers and the design both have a column {shared_names[0]!r}. Rename it in one"
-            f" of the files: columns of respondents and columns of {design_noun} must have"
-            " different names."
-        )
+    for name in respondent_columns:
+        if name in design_columns:
+            raise DataError(
+                f"The answers and the design both have a column {name!r}. Rename it in one of the"
+                f" files: columns of respondents and columns of {design_noun} must have different"
+                " names."
+            )
 
 
 def _find_design_columns(frame: pd.DataFrame, named_columns: Mapping[str, Any]) -> DesignColumns:
@@ -316,7 +317,7 @@ def _read_task_answers(
             ".",
         )
     version_column = _find_version_column(frame, design, name_by_simplified)
-    used_columns = {str(respondent_column), version_column} - {None}
+    used_columns = {respondent_column, version_column}
     if is_wide:
         column_by_task = _find_task_columns(frame, design, used_columns, codes)
         used_columns |= set(column_by_task.values())
@@ -331,15 +332,15 @@ def _read_task_answers(
         chosen_column = _PICKED
     else:
         column_by_task = dict.fromkeys(_label_cells(frame, task_column), chosen_column)
-    labels = _label_cells(frame, str(chosen_column))
+    labels = _label_cells(frame, chosen_column)
     return TaskAnswers(
         frame,
         respondent_column,
         _label_cells(frame, version_column),
-        _label_cells(frame, str(task_column)),
+        _label_cells(frame, task_column),
         np.array([codes.get(label, label) for label in labels], object),
         column_by_task,
-        used_columns | {str(task_column), str(chosen_column)},
+        used_columns | {task_column, chosen_column},
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from thali._data.column_readers import check_columns, get_column
+from thali._data.column_readers import check_columns, get_column, read_row_texts
 from thali._data.kinds import CHOICES, PAIRS
 from thali._data.pairs.dates import DAY, MissingDateError, name_date_column, read_dates
 from thali._inference.index_arithmetic import find_first
@@ -163,8 +163,7 @@ class ComparisonTable(NamedTuple):
         with prefix_errors(self.table.file):
             column = get_column(self.table.frame, name)
         distinct_values, value_index = np.unique(
-            column.map(format_label, na_action="ignore").fillna("").to_numpy(str),
-            return_inverse=True,
+            read_row_texts(column).astype(str), return_inverse=True
         )
         if distinct_values.size - ("" in distinct_values) > MAX_PARTS:
             raise DataError(
@@ -195,9 +194,7 @@ class ComparisonTable(NamedTuple):
                     f" {frame.index[row]}; fill it in."
                 )
         compute_hashes: Any = hash_array  # pandas declares it as an object
-        row_hashes = compute_hashes(
-            identifiers.map(format_label).to_numpy(object), categorize=False
-        )
+        row_hashes = compute_hashes(read_row_texts(identifiers), categorize=False)
         answer_index, is_repeated, answer_counts = self._group_answers()
         _, first_rows, hash_index = np.unique(row_hashes, return_index=True, return_inverse=True)
         is_known = np.isin(row_hashes, known_hashes) | (
@@ -232,9 +229,7 @@ class ComparisonTable(NamedTuple):
         roles = self.recognise_reading().roles
         if roles is None:
             return self
-        used_columns = {*roles.all, *(roles.answer or ()), *self.options.get("covariates", ())}
-        used_columns |= {option for option in self.options.values() if isinstance(option, str)}
-        if name in used_columns:
+        if name in {*roles.all, *(roles.answer or ()), *list_named_columns(self.options)}:
             return self
         return self._replace(table=replace(self.table, frame=self.table.frame.drop(columns=name)))
 

@@ -376,21 +376,17 @@ def _drop_empty_columns(
 def check_repeated_header(cells: TextTable) -> None:
     """Raise DataError if a row repeats the header's names, as in merged files."""
     header = cells.header
-    columns = cells.columns
-    lines = cells.lines
     if (
         len(header) < 2
         or all(not name or NUMBER.fullmatch(name) for name in header)
-        or header[0] not in columns[0]
+        or header[0] not in cells.columns[0]
     ):
         return
-    for row, first_cell in enumerate(columns[0]):
-        if first_cell == header[0] and all(
-            column[row] == name for name, column in zip(header, columns, strict=True)
-        ):
+    for line, *row in zip(cells.lines, *cells.columns, strict=True):
+        if row == header:
             raise DataError(
-                f"Line {lines[row]} repeats the column names; if files were merged, keep only the"
-                " first header."
+                f"Line {line} repeats the column names; if files were merged, keep only the first"
+                " header."
             )
 
 
