@@ -160,10 +160,7 @@ def _name_numbers(
 
 
 def _strip_file_names(table: RawTable) -> RawTable:
-    """Replace file names of pictures, sounds and films by their stem, "ice cream".
-
-    The note reports an example.
-    """
+    """Replace file names of pictures, sounds and films by their stem, "ice cream"."""
     label_by_name = {
         file_name: " ".join(_MEDIA.sub(r"\1", file_name).replace("_", " ").split())
         for column in _list_text_cells(table)
