@@ -1,6 +1,7 @@
 """Merging of a table of answers with a table of the design into one long table."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -495,9 +496,11 @@ def _number_tasks(
 ) -> np.ndarray:
     """Return the number of each answer among the answers of its respondent, as texts."""
     people = _label_cells(answers.frame, answers.respondent)
+    answers_by_person = Counter(people)
+    sets_by_version = Counter(design_versions)
     for person, version in dict(zip(people, versions, strict=True)).items():
-        n_answers = int((people == person).sum())
-        n_sets = int((design_versions == version).sum())
+        n_answers = answers_by_person[person]
+        n_sets = sets_by_version[version]
         if n_answers != n_sets:
             raise DataError(
                 f"Respondent {person!r} has {format_plural(n_answers, 'answer')}, but the design"

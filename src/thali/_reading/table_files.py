@@ -1004,7 +1004,7 @@ def _drop_shared_prefix(cells: TextTable) -> TextTable:
         is_known = prefix == "player." or not new_names.isdisjoint(RESPONDENT_OF_TASKS.sure)
         if is_known and header != cells.header and len({*header}) == len({*cells.header}):
             note = join_notes(cells.note, f"{prefix!r} dropped from names of columns")
-            return TextTable(header, cells.columns, cells.lines, cells.decimal_comma, note)
+            return replace(cells, header=header, note=note)
     return cells
 
 
