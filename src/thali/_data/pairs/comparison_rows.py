@@ -1,6 +1,6 @@
 """Rows of comparisons, and the fields of `PairedComparisons` as sums of these rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,16 @@ from thali.errors import DataError
 
 from ..base_classes import build_from_fields
 from ..option_covariates import CovariateColumns
-from ..respondent_answers import Answers, RowRespondents, merge_respondents
-from .covariates import PairCovariates
-from .dates import DatedComparisons, RowDates, group_equal_rows
+from ..respondent_answers import Answers, RowRespondents, merge_respondents, read_respondents
+from .covariates import PairCovariates, read_covariates
+from .dates import DatedComparisons, RowDates, count_rapid_votes, group_equal_rows, read_dates
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from .column_recognition import PairColumns
     from .comparisons import PairedComparisons
+    from .trial_rows import TrialColumns
 
 
 class ComparisonRows(NamedTuple):
@@ -54,6 +58,29 @@ class ComparisonRows(NamedTuple):
             counts=np.where(is_turned, self.counts[[1, 0, 2]], self.counts),
             covariates=covariates,
         )
+
+
+def read_row_details(
+    rows: ComparisonRows,
+    frame: "pd.DataFrame",
+    columns: "PairColumns | TrialColumns",
+    answer_columns: Iterable[str | None],
+    covariates: Sequence[str] | None,
+    date: str | None,
+) -> ComparisonRows:
+    """Add the respondents, covariates and dates of the rows of a table.
+
+    No covariate is read from `answer_columns`.
+    """
+    respondents = read_respondents(frame, columns.respondent, columns.used)
+    respondents = count_rapid_votes(frame, respondents, rows.first, rows.second, rows.counts)
+    covariate_rows = row_dates = None
+    if covariates is not None:
+        used_columns = list(filter(None, answer_columns))
+        covariate_rows = read_covariates(frame, covariates, columns.options, used_columns)
+    if date is not None:
+        row_dates = read_dates(frame, date)
+    return rows._replace(respondents=respondents, covariates=covariate_rows, dates=row_dates)
 
 
 def stack_rows(parts: Sequence[ComparisonRows]) -> ComparisonRows:

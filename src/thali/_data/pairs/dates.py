@@ -22,6 +22,7 @@ PERIODS = ("day", "week", "month", "year")
 # units of time: days since 1970, or the integers of a column
 DAY = "day"
 STEP = "step"
+NOUNS = {DAY: "date", STEP: "period"}
 _LETTERS: dict[str, Any] = {"month": "M", "year": "Y"}  # NumPy's letters of periods
 _FORMATS = (
     "ISO8601",
@@ -103,10 +104,7 @@ class DatedComparisons(Frozen):
     tied: np.ndarray
 
     def __str__(self) -> str:
-        noun = "period"
-        if self.unit == DAY:
-            noun = "date"
-        return format_plural(len(np.unique(self.time)), noun)
+        return format_plural(len(np.unique(self.time)), NOUNS[self.unit])
 
     def _details(self) -> Facts:
         """Return (name, labels) facts that a notebook shows below the size."""

@@ -21,7 +21,6 @@ from ..column_readers import (
 )
 from ..column_roles import column_names, has_numbers, refuse_ambiguous
 from ..number_checks import are_integers
-from ..respondent_answers import read_respondents
 from ..square_reader import describe_cell
 from ..suspicious_data import (
     find_dropped_columns,
@@ -31,9 +30,8 @@ from ..suspicious_data import (
     warn_each,
 )
 from .column_recognition import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
-from .comparison_rows import ComparisonRows, build_fields
-from .covariates import list_covariate_columns, read_covariates
-from .dates import count_rapid_votes, read_dates
+from .comparison_rows import ComparisonRows, build_fields, read_row_details
+from .covariates import list_covariate_columns
 from .trial_rows import TrialOutcomes, find_trial_columns, read_trial_outcomes
 from .wide_table import WideColumns, find_wide_columns, read_wide_outcomes
 
@@ -143,7 +141,7 @@ def read_list(
     """
     check_columns(frame, (*columns.options, *columns.times, columns.ties))
     frame = drop_self_comparisons(frame.loc[~is_uncounted(frame, columns)], *columns.options)
-    first_column, second_column = (get_column(frame, name) for name in columns.options)
+    first_cells, second_cells = (get_column(frame, name) for name in columns.options)
     has_two_counts = len(columns.times) == 2
     try:
         counts = _read_counts(frame, columns, weights)
@@ -151,27 +149,11 @@ def read_list(
         if has_two_counts and not weights and (hint := _suggest_counts(frame, columns)):
             raise DataError(error, f" {hint}") from None
         raise
-    option_labels, first_indices, second_indices = encode_labels(
-        first_column, second_column, np.add.reduce(counts), labels
+    option_labels, first, second = encode_labels(
+        first_cells, second_cells, np.add.reduce(counts), labels
     )
-    row_respondents = read_respondents(frame, columns.respondent, columns.used)
-    covariate_rows = None
-    if covariates is not None:
-        covariate_rows = read_covariates(
-            frame, covariates, columns.options, list(filter(None, columns.used))
-        )
-    row_dates = None
-    if date is not None:
-        row_dates = read_dates(frame, date)
-    row_counts = np.stack(counts)
-    rows = ComparisonRows(
-        first_indices,
-        second_indices,
-        row_counts,
-        count_rapid_votes(frame, row_respondents, first_indices, second_indices, row_counts),
-        covariate_rows,
-        row_dates,
-    )
+    rows = ComparisonRows(first, second, np.stack(counts))
+    rows = read_row_details(rows, frame, columns, columns.used, covariates, date)
     knows_order = columns.in_order and has_two_counts
     data = build_from_fields(cls, *build_fields(option_labels, rows, knows_order))
     warn_each(
@@ -179,7 +161,7 @@ def read_list(
         find_total_labels(data.labels),
         find_dropped_columns(frame, columns.used),
     )
-    if columns.times and row_respondents is None and not columns.has_probability:
+    if columns.times and rows.respondents is None and not columns.has_probability:
         warn_each(find_percentages(data.wins, data.losses, data.tied))
     return data
 

@@ -1,8 +1,8 @@
 """Reading comparisons from trials or games: rows with two options and an outcome."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import product
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from thali._labels import (
     format_label,
     format_plural,
+    index_labels,
     is_number,
     list_names,
     shorten,
@@ -32,6 +33,7 @@ from ..column_readers import (
     name_rows,
     note_omission,
     read_counts,
+    read_row_texts,
 )
 from ..column_roles import (
     AWAY,
@@ -64,10 +66,8 @@ from ..column_roles import (
     simplify_name,
 )
 from ..number_checks import check_numbers
-from ..respondent_answers import read_respondents
-from .comparison_rows import ComparisonRows
-from .covariates import read_covariates
-from .dates import DAY, count_rapid_votes, read_dates
+from .comparison_rows import ComparisonRows, read_row_details
+from .dates import NOUNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -91,6 +91,7 @@ _GAME = {
     "won": FIRST,
     "lost": SECOND,
 }
+_ALL_SIDES = (*SIDES, *MORE_SIDES)
 _TIED_GAME = ("d", "x")
 _TIED_VERDICT = "[[C]]"  # beside [[A]] and [[B]], as MT-Bench writes them
 _COMPARISON = re.compile(r"([^<>=]+)([<>=])\2*([^<>=]+)")  # such as a>>b
@@ -129,53 +130,56 @@ def decode_column(
     coding: Mapping[Any, str] | None,
     game: bool,
     count: str | None = None,
+    code_name: str = "coded outcome",
+    choice: str = "chosen",
 ) -> TrialVerdicts:
     """Decode the outcome column `chosen` as first, second or tie, for each row.
 
     The coding is used where given; other cells are recognised. A cell contains the label of an
     option, a side (left, right, first, second, the name of the column, ...), a number, or a word
     for a tie. With `game`, the first side plays at home, so that H, D, A and 1, X, 2 are results.
-    `count` is the column of the number of comparisons per row, if there is one.
+    `count` is the column of the number of comparisons per row, if there is one. `code_name` and
+    `choice` describe cells with a code, and cells with an option or a side.
     """
-    import pandas as pd
-
-    codes, distinct_cells = pd.factorize(frame[chosen])
-    cell_texts = list(map(format_label, distinct_cells))
-    option_cells = [pd.factorize(frame[name]) for name in option_columns]
-    option_labels = {
-        format_label(value) for _, distinct_cells in option_cells for value in distinct_cells
-    }
+    codes, cell_texts = factorize_texts(frame, chosen)
+    option_cells = [factorize_texts(frame, name) for name in option_columns]
+    option_labels = {label for _, labels in option_cells for label in labels}
     coding, missing_texts = split_missing(coding)
-    value_by_text = map_coding(coding or {})
+    outcome_by_code = map_coding(coding)
     no_answer_texts = find_no_answers(
-        cell_texts, {*option_labels, *value_by_text, *option_columns}
-    ) | missing_texts & set(cell_texts)
+        cell_texts, {*option_labels, *outcome_by_code, *option_columns}
+    ) | missing_texts.intersection(cell_texts)
     cell_texts = ["" if text in no_answer_texts else text for text in cell_texts]
-    uncoded_texts = ["" if text in value_by_text else text for text in cell_texts]
-    verdicts = _build_verdicts(codes, cell_texts, value_by_text, "coded outcome")
-    if coding is None or any(uncoded_texts):
-        recognised_verdicts = _recognise_outcomes(
+    uncoded_texts = ["" if text in outcome_by_code else text for text in cell_texts]
+    outcomes = decode_texts(codes, cell_texts, outcome_by_code)
+    ties = _find_ties(cell_texts, outcome_by_code)
+    how = code_name
+    if not outcome_by_code or any(uncoded_texts):
+        recognised_outcomes, noun, recognised_ties = _recognise_outcomes(
             frame,
             option_columns,
             chosen,
             codes,
             uncoded_texts,
             option_cells,
-            option_labels,
+            outcome_by_code,
             game,
             count,
-            coding,
         )
-        description = recognised_verdicts.how
-        if coding is not None:
-            description += " or coded outcome"
-        outcomes = np.where(
-            np.isnan(verdicts.outcome), recognised_verdicts.outcome, verdicts.outcome
-        )
-        verdicts = TrialVerdicts(
-            outcomes, description, tuple(sorted({*verdicts.ties, *recognised_verdicts.ties}))
-        )
-    return verdicts._replace(unknown=tuple(sorted(no_answer_texts)))
+        how = f"{choice} {noun}"
+        if outcome_by_code:
+            how += f" or {code_name}"
+        outcomes = np.where(np.isnan(outcomes), recognised_outcomes, outcomes)
+        ties |= recognised_ties
+    return TrialVerdicts(outcomes, how, tuple(sorted(ties)), tuple(sorted(no_answer_texts)))
+
+
+def factorize_texts(frame: "pd.DataFrame", name: str) -> tuple[np.ndarray, list[str]]:
+    """Return each row's code, -1 for an empty cell, and the text of each code."""
+    import pandas as pd
+
+    codes, distinct_cells = pd.factorize(frame[name])
+    return codes, list(map(format_label, distinct_cells))
 
 
 def _recognise_outcomes(
@@ -184,46 +188,48 @@ def _recognise_outcomes(
     chosen_column: str,
     codes: np.ndarray,
     texts: list[str],
-    option_cells: list[Any],
-    option_labels: set[str],
+    option_cells: list[tuple[np.ndarray, list[str]]],
+    outcome_by_code: dict[str, float],
     is_game: bool,
     count_column: str | None,
-    coding: Mapping[Any, str] | None,
-) -> TrialVerdicts:
-    """Recognise how a column codes outcomes: by labels, sides, numbers or words."""
-    # With a code for a side, other numbers and single letters are not sides.
+) -> tuple[np.ndarray, str, set[str]]:
+    """Recognise outcomes; also return what cells contain, and the words for a tie."""
     tie_words = TIE_WORDS
     if is_game or simplify_name(chosen_column) in RESULT.sure:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
-    tie_texts = {text for text in texts if _is_tie(text, tie_words) and text not in option_labels}
-    has_unclear_texts = {FIRST, SECOND} & {*map_coding(coding or {}).values()} and any(
-        is_number(text) or len(text) == 1 for text in texts if text not in tie_texts
+    option_labels = {label for _, labels in option_cells for label in labels}
+    tie_texts = {text for text in texts if _is_tie(text, tie_words)} - option_labels
+    # With a code for a side, other numbers and single letters are not sides.
+    has_unclear_texts = {FIRST, SECOND} & {*outcome_by_code.values()} and any(
+        is_number(text) or len(text) == 1 for text in {*texts} - tie_texts
     )
     sides_by_text = _map_flags(texts, chosen_column, option_columns)
     if sides_by_text is None and not has_unclear_texts:
         sides_by_text = _map_sides(texts, tie_texts, option_columns, is_game)
-    label_outcomes = _decode_labels(codes, texts, tie_texts, option_cells)
-    is_answered = np.array([*(bool(text) for text in texts), False])[codes]
+    outcome_by_tie = dict.fromkeys(tie_texts, TIE)
+    label_outcomes = _decode_labels(codes, texts, outcome_by_tie, option_cells)
+    is_answered = np.array([*map(bool, texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
-    if not is_unread.any() and is_answered.any():
-        if sides_by_text is not None:
-            side_outcomes = decode_texts(codes, texts, sides_by_text)
-            if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
-                raise DataError(
-                    f"Column {chosen_column!r} could contain labels of options or sides (1, 2,"
-                    " left,"
-                    " right), and the two readings differ; rename the options, or define the"
-                    " values with ",
-                    Argument("coding"),
-                    ".",
-                )
-        return TrialVerdicts(label_outcomes, "chosen label", tuple(sorted(tie_texts)))
+    has_labels = is_answered.any() and not is_unread.any()
     if sides_by_text is not None:
-        how = "chosen side"
-        if sides_by_text.get("-1") == SECOND:
-            how += f" (1 for {option_columns[0]!r}, -1 for {option_columns[1]!r})"
-        return _build_verdicts(codes, texts, sides_by_text, how)
-    if coding is not None:
+        sides_by_text |= outcome_by_tie
+        side_outcomes = decode_texts(codes, texts, sides_by_text)
+        if not has_labels:
+            noun = "side"
+            if sides_by_text.get("-1") == SECOND:
+                noun += f" (1 for {option_columns[0]!r}, -1 for {option_columns[1]!r})"
+            return side_outcomes, noun, _find_ties(texts, sides_by_text)
+        if not np.array_equal(side_outcomes, label_outcomes, equal_nan=True):
+            raise DataError(
+                f"Column {chosen_column!r} could contain labels of options or sides (1, 2, left,"
+                " right), and the two readings differ; rename the options, or define the values"
+                " with ",
+                Argument("coding"),
+                ".",
+            )
+    if has_labels:
+        return label_outcomes, "label", tie_texts
+    if outcome_by_code:
         wrong_row = is_unread.argmax()
         raise DataError(
             f"Column {chosen_column!r} contains"
@@ -253,18 +259,16 @@ def _is_tie(text: str, tie_words: Collection[str] = TIE_WORDS) -> bool:
     return is_both or _simplify_answer(text) in tie_words or text == _TIED_VERDICT
 
 
-def split_missing(coding: Mapping[Any, str] | None) -> tuple[Mapping[Any, str] | None, set[str]]:
-    """Split a coding into answers (None if empty) and texts that mean "missing"."""
+def split_missing(coding: Mapping[Any, str] | None) -> tuple[dict[Any, str], set[str]]:
+    """Split a coding into answers and texts that mean "missing"."""
     full_coding = coding or {}
     if not isinstance(full_coding, Mapping):
         raise ArgumentError(
             Argument("coding"),
             f" must be a mapping such as {{'A': 'first', 'B': 'second'}}; got {coding!r}.",
         )
-    missing_texts = {format_label(value) for value, word in full_coding.items() if word == MISSING}
-    return {
-        value: word for value, word in full_coding.items() if word != MISSING
-    } or None, missing_texts
+    answers = {value: word for value, word in full_coding.items() if word != MISSING}
+    return answers, {format_label(value) for value in full_coding if value not in answers}
 
 
 def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
@@ -282,38 +286,28 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
 
 
 def _decode_labels(
-    codes: np.ndarray, texts: list[str], tie_texts: set[str], option_cells: list[Any]
+    codes: np.ndarray,
+    texts: list[str],
+    outcome_by_tie: dict[str, float],
+    option_cells: list[tuple[np.ndarray, list[str]]],
 ) -> np.ndarray:
     """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
-    code_by_text: dict[str, int] = {}
-
-    def encode_texts(codes: np.ndarray, texts: list[str]) -> np.ndarray:
-        """Encode texts as integers, equal for equal texts of all columns."""
-        return np.array(
-            [*(code_by_text.setdefault(text, len(code_by_text)) for text in texts), -1]
-        )[codes]
-
-    answer_codes = encode_texts(codes, texts)
-    first_codes, second_codes = (
-        encode_texts(codes, [format_label(value) for value in values])
-        for codes, values in option_cells
+    # numbers are faster to compare than texts
+    number_by_text = index_labels(chain(texts, *(labels for _, labels in option_cells)))
+    answers, first, second = (
+        decode_texts(*cells, number_by_text) for cells in ((codes, texts), *option_cells)
     )
-    is_tied = np.array([*(text in tie_texts for text in texts), False])[codes]
-    outcomes = np.where(
-        (answer_codes == first_codes) & (answer_codes >= 0),
-        FIRST,
-        np.where(answer_codes == second_codes, SECOND, np.nan),
-    )
-    outcomes[is_tied] = TIE
-    outcomes[answer_codes < 0] = np.nan
+    outcomes = decode_texts(codes, texts, outcome_by_tie)
+    outcomes[answers == second] = SECOND
+    outcomes[answers == first] = FIRST
     return outcomes
 
 
 def _map_sides(
     texts: list[str], tie_texts: set[str], option_columns: tuple[str, str], is_game: bool
 ) -> dict[str, float] | None:
-    """Return the outcome of each text if all are sides, numbers or ties; else None."""
-    answer_texts = [text for text in texts if text and text not in tie_texts]
+    """Return the outcome of each answer but ties if all are sides or numbers; else None."""
+    answer_texts = {*texts} - tie_texts - {""}
     if not answer_texts:
         return None
     # -1 may be the left
@@ -325,15 +319,15 @@ def _map_sides(
         outcome_by_initial = {word[0]: outcome for word, outcome in outcome_by_word.items()}
         outcomes = {m[0]: outcome_by_initial.get(m[1].casefold(), TIE) for m in winners}
         if {*outcomes.values()} == {FIRST, SECOND}:
-            return outcomes | dict.fromkeys(tie_texts, TIE)
-    if not all(_simplify_answer(text) in outcome_by_word for text in answer_texts):
-        if outcome_by_number := _map_numbers(set(answer_texts), is_game, bool(tie_texts)):
-            return outcome_by_number | dict.fromkeys(tie_texts, TIE)
+            return outcomes
+    if not outcome_by_word.keys() >= {*map(_simplify_answer, answer_texts)}:
+        if outcome_by_number := _map_numbers(answer_texts, is_game, bool(tie_texts)):
+            return outcome_by_number
         outcome_by_word = _map_side_words(option_columns, is_game)
     outcomes = {text: _read_side(_simplify_answer(text), outcome_by_word) for text in answer_texts}
     if None in outcomes.values() or len({*outcomes.values()}) < min(len(outcomes), 2):
         return None
-    return outcomes | dict.fromkeys(tie_texts, TIE)
+    return outcomes
 
 
 def _map_flags(
@@ -342,7 +336,7 @@ def _map_flags(
     """Return the outcome of yes and no in a column such as left_chosen; None for others."""
     outcome_by_word = _map_name_words(option_columns)
     first_words, second_words = _list_own_words(option_columns)
-    for first, second in (*SIDES, *MORE_SIDES):
+    for first, second in _ALL_SIDES:
         if first[0] in first_words and second[0] in second_words:  # foodL, foodR and chose_left
             outcome_by_word |= {first: FIRST, second: SECOND}
     name_words = list_name_words(chosen_column)
@@ -372,20 +366,18 @@ def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
 
 def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
     """Return the outcome of words in one column name only, such as "a" of "model_a"."""
-    words_by_column = []
-    for column in option_columns:
-        parts = _NAME_PART.findall(column)
-        words_by_column.append(
-            {
-                simplify_name("".join(words))
-                for k in range(len(parts))
-                for words in (parts[k:], parts[: k + 1], parts[k : k + 1])
-            }
-        )
-    first_words, second_words = words_by_column
-    return dict.fromkeys(first_words - second_words, FIRST) | dict.fromkeys(
-        second_words - first_words, SECOND
-    )
+    first_words, second_words = _list_own_words(option_columns, _list_name_parts)
+    return dict.fromkeys(first_words, FIRST) | dict.fromkeys(second_words, SECOND)
+
+
+def _list_name_parts(name: str) -> set[str]:
+    """Return each word or number of a column name, and all that begins or ends with it."""
+    parts = _NAME_PART.findall(name)
+    return {
+        simplify_name("".join(words))
+        for k in range(len(parts))
+        for words in (parts[k:], parts[: k + 1], parts[k : k + 1])
+    }
 
 
 def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str, float]:
@@ -421,14 +413,9 @@ def decode_texts(codes: np.ndarray, texts: list[str], meaning: Mapping[str, floa
     return np.array([*(meaning.get(text, np.nan) for text in texts), np.nan])[codes]
 
 
-def _build_verdicts(
-    codes: np.ndarray, texts: list[str], outcome_by_text: dict[str, float], code_description: str
-) -> TrialVerdicts:
-    """Build the outcomes of all rows from the outcome of each text."""
-    tie_texts = tuple(
-        sorted(text for text, value in outcome_by_text.items() if value == TIE and text in texts)
-    )
-    return TrialVerdicts(decode_texts(codes, texts, outcome_by_text), code_description, tie_texts)
+def _find_ties(texts: list[str], outcome_by_text: Mapping[str, float]) -> set[str]:
+    """Return the texts that mean a tie."""
+    return {text for text in texts if outcome_by_text.get(text) == TIE}
 
 
 def _build_unreadable_error(
@@ -449,36 +436,32 @@ def _build_unreadable_error(
         )
     answer_texts = texts - {""}
     if answer_texts <= {"0", "1", "2"} or answer_texts <= {"-1", "0", "1"}:
-        answer_list = list_names(sorted(answer_texts))
         return DataError(
-            f"Column {chosen_column!r} contains {answer_list}, which do not show which side was"
-            " chosen; define them with ",
+            f"Column {chosen_column!r} contains {list_names(sorted(answer_texts))}, which do not"
+            " show which side was chosen; define them with ",
             Argument("coding"),
             f" ('first' means {option_columns[0]!r}), or write {option_columns[0]!r} and"
             f" {option_columns[1]!r}.",
         )
-    outcome_by_word = _map_side_words(option_columns, is_game)
-    cell_texts = list_texts(frame, chosen_column)
-    is_fault = is_unread & np.array(
-        [simplify_name(text) not in outcome_by_word for text in cell_texts]
-    )
+    side_words = _map_side_words(option_columns, is_game)
+    answers = get_column(frame, chosen_column)
+    cell_texts = read_row_texts(answers)
+    is_fault = is_unread & [simplify_name(text) not in side_words for text in cell_texts]
     if not is_fault.any():
         is_fault = is_unread
     wrong_row = is_fault.argmax()
     faulty_text = cell_texts[wrong_row]
-    is_equal = np.array([text == faulty_text for text in cell_texts])
-    equal_rows = frame.loc[is_fault & is_equal]
+    equal_rows = frame.loc[is_fault & (cell_texts == faulty_text)]
     repetitions_text = ""
-    side_examples = "a side (left, right, first, second, 1, 2)"
     if (n_repetitions := count_comparisons(equal_rows, count_column)) > 1:
         repetitions_text = f" (and {n_repetitions - 1:,.0f} more times)"
+    side_examples = "a side (left, right, first, second, 1, 2)"
     if is_game:
         side_examples = "a result (H, D, A; 1, X, 2; 1, 0, -1; 3-1)"
     row_options = [format_label(frame[name].iloc[wrong_row]) for name in option_columns]
     known_words = [*row_options, *option_columns, *filter(str.isalpha, TIE_WORDS)]
     other_words = [word for word in known_words if word != faulty_text]
     rating_hint: Any = ""
-    answers = get_column(frame, chosen_column)
     if not is_game and has_numbers(answers) and answers.min() >= 0:
         setting = Setting("kind", "similarities")
         rating_hint = Clause(" If the numbers are similarities, set ", setting, ".")
@@ -519,9 +502,14 @@ class TrialColumns(NamedTuple):
     rejects: bool = False  # whether the outcome names the option that was not chosen
 
     @property
+    def options(self) -> tuple[str, str]:
+        """Names of the columns of both options."""
+        return self.first, self.second
+
+    @property
     def used(self) -> tuple[str | None, ...]:
         """All column names, None for absent ones."""
-        return (self.first, self.second, *self.verdict, self.respondent, self.count)
+        return (*self.options, *self.verdict, self.respondent, self.count)
 
 
 class TrialOutcomes(NamedTuple):
@@ -537,36 +525,21 @@ def find_trial_columns(
     frame: "pd.DataFrame", named_columns: Mapping[str, str | None], game: bool
 ) -> TrialColumns:
     """Find the columns of the two options and the outcome."""
-    all_columns = column_names(frame)
     check_columns(frame, named_columns.values())
-    name_by_simplified = map_plain_names(all_columns)
-    first_column, second_column, has_home_side = _find_options(
-        frame, all_columns, named_columns, game
-    )
-    used_columns = {
-        first_column,
-        second_column,
-        *(name for name in named_columns.values() if name is not None),
-    }
+    name_by_simplified = map_plain_names(column_names(frame))
+    first_column, second_column, has_home_side = _find_options(frame, named_columns, game)
+    option_columns = first_column, second_column
+    used_columns = {*option_columns, *filter(None, named_columns.values())}
     rejects = named_columns.get("rejected") is not None
     try:
         verdict_columns = _find_verdict_columns(
-            frame,
-            name_by_simplified,
-            first_column,
-            second_column,
-            named_columns,
-            game,
-            used_columns,
-            all_columns,
+            frame, option_columns, named_columns, game, used_columns
         )
     except DataError:
-        verdict_columns = _list_verdict_cells(frame, (first_column, second_column), used_columns)
+        verdict_columns = _list_verdict_cells(frame, option_columns, used_columns)
         if len(verdict_columns) != 1:
             raise
         rejects = mentions_rejection(verdict_columns[0])
-    if len(verdict_columns) > 1:
-        verdict_columns = _order_sides(verdict_columns, (first_column, second_column))
     used_columns |= set(verdict_columns)
     possible_respondents = RESPONDENT.find_possible_columns(name_by_simplified, used_columns)
     respondent_column = named_columns.get("respondent") or next(
@@ -578,68 +551,68 @@ def find_trial_columns(
         ),
         None,
     )
-    count_column = named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns)
     return TrialColumns(
-        first_column,
-        second_column,
-        verdict_columns,
+        *option_columns,
+        _order_sides(verdict_columns, option_columns),
         respondent_column,
-        count_column,
+        named_columns.get("count") or COUNT.find_column(name_by_simplified, used_columns),
         game or has_home_side,
         rejects,
     )
 
 
 def _find_options(
-    frame: "pd.DataFrame",
-    columns: list[str],
-    named_columns: Mapping[str, str | None],
-    is_game: bool,
+    frame: "pd.DataFrame", named_columns: Mapping[str, str | None], is_game: bool
 ) -> tuple[str, str, bool]:
     """Find the two columns of options, and whether the first plays at home."""
     first_column = named_columns.get("first")
     second_column = named_columns.get("second")
     if first_column is not None and second_column is not None:
         return first_column, second_column, False
-    used_columns = set(named_columns.values())
+    is_named = first_column is not None or second_column is not None
+    all_columns = column_names(frame)
     verdict_column = named_columns.get("chosen") or CHOSEN_OF_TWO.find_column(
-        map_plain_names(columns)
+        map_plain_names(all_columns)
     )
-    possible_sides = [
+    used_columns = set(named_columns.values())
+    free_sides = [
         pair
-        for pair in find_side_columns(columns)
-        if not used_columns & set(pair.columns)
-        and (
-            _is_option_stem(pair)
-            or _have_shared_labels(frame, pair)
-            or _contain_chosen_number(frame, pair, verdict_column)
-        )
+        for pair in find_side_columns(all_columns)
+        if not (is_named or used_columns & set(pair.columns))
         and (pair.side[0] in GAMES or not is_game)
     ]
-    if not (possible_sides or is_game or first_column or second_column or verdict_column is None):
+    sharing_sides = [pair for pair in free_sides if _have_shared_labels(frame, pair)]
+    possible_sides = [
+        pair
+        for pair in free_sides
+        if pair in sharing_sides
+        or _is_option_stem(pair)
+        or _contain_chosen_number(frame, pair, verdict_column)
+    ]
+    if not (possible_sides or is_game or is_named or verdict_column is None):
         option_columns = _list_option_cells(frame, verdict_column)
         if len(option_columns) == 2:
             return option_columns[0], option_columns[1], False
-    for role, given_column in (("first", first_column), ("second", second_column)):
-        if not possible_sides or first_column is not None or second_column is not None:
-            if given_column is None:
-                raise DataError(
-                    "No column was recognised as the ",
-                    role,
-                    " option; give its name with ",
-                    Argument(role),
-                    ".",
-                )
-    if any(_have_shared_labels(frame, pair) for pair in possible_sides):  # unlike links to answers
+    if not possible_sides:
+        role = "first"
+        if first_column is not None:
+            role = "second"
+        raise DataError(
+            f"No column was recognised as the {role} option; give its name with ",
+            Argument(role),
+            ".",
+        )
+    if sharing_sides:  # unlike links to answers
         possible_sides = [
             pair
             for pair in possible_sides
-            if _have_shared_labels(frame, pair) or has_numbers(frame[pair.columns[0]])
+            if pair in sharing_sides or has_numbers(frame[pair.columns[0]])
         ]
-    possible_sides.sort(
-        key=lambda pair: (pair.stem not in STEMS, has_numbers(frame[pair.columns[0]]))
+    best = min(
+        possible_sides,
+        key=lambda pair: (pair.stem not in STEMS, has_numbers(frame[pair.columns[0]])),
     )
-    return (*possible_sides[0].columns, possible_sides[0].side[0] in GAMES)
+    return (*best.columns, best.side[0] in GAMES)
 
 
 def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
@@ -675,7 +648,7 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> Lack | None:
         outcome_text = "won"
     verdict_column = outcome_role.find_column(name_by_simplified)
     try:
-        first_column, second_column, has_home_side = _find_options(frame, all_columns, {}, game)
+        first_column, second_column, has_home_side = _find_options(frame, {}, game)
     except DataError:
         if verdict_column is None:
             return None
@@ -683,8 +656,8 @@ def describe_missing(frame: "pd.DataFrame", game: bool) -> Lack | None:
     if has_home_side != game or verdict_column is not None:
         return None
     columns_text = ""
-    if candidates := _list_verdict_cells(frame, (first_column, second_column), set()):
-        columns_text = f" ({list_names(list(map(repr, candidates)))}?)"
+    if candidates := _list_verdict_cells(frame, (first_column, second_column), ()):
+        columns_text = f" ({list_names(map(repr, candidates))}?)"
     elif sliders := [name for name in all_columns if has_both_signs(get_column(frame, name))]:
         columns_text = (
             " or the trial was a tie, instead of the positive and negative numbers in"
@@ -705,8 +678,9 @@ def _describe_missing_option(
     arguments = {"first": "first", "second": "second"}
     if is_game:
         arguments = {"first": HOME.name, "second": AWAY.name}
+    all_marks = [marks for marks in _ALL_SIDES if (marks[0] in GAMES) == is_game]
     for marks, role, stem, name_pattern in product(
-        (*SIDES, *MORE_SIDES), ("second", "first"), ("", *sorted(STEMS)), ("{0}{1}", "{1}{0}")
+        all_marks, ("second", "first"), ("", *sorted(STEMS)), ("{0}{1}", "{1}{0}")
     ):
         present_mark, missing_mark = marks
         if role == "first":
@@ -714,13 +688,10 @@ def _describe_missing_option(
         present_column = name_by_simplified.get(name_pattern.format(stem, present_mark))
         missing_name = name_pattern.format(stem, missing_mark)
         # a single letter is no name
-        is_specific = bool(stem) or len(present_mark) > 1
-        if is_game:
-            is_specific = min(map(len, marks)) > 1
+        is_specific = stem or len(present_mark) > 1
         if (
             present_column in (None, verdict_column)
             or missing_name in name_by_simplified
-            or (marks[0] in GAMES) != is_game
             or not is_specific
         ):
             continue
@@ -742,22 +713,21 @@ def has_side_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
     They contain numbers, or the options are attributes too: they are often equal. Texts that are
     called options, and never equal, may have numbers beside them.
     """
-
     side_columns = find_side_columns(column_names(frame))
-    first, second = (frame[name].astype(str) for name in columns[:2])
+    first, second = (frame[name].astype(str) for name in columns.options)
     are_unlike = not has_numbers(frame[columns.first]) and not (first == second).to_numpy().any()
-    option_marks = [
+    option_sides = [
         pair.side
         for pair in side_columns
-        if pair.columns == columns[:2] and not (are_unlike and pair.stem in _OPTIONS)
+        if pair.columns == columns.options and not (are_unlike and pair.stem in _OPTIONS)
     ]
     return any(
-        pair.side in option_marks[:1]
+        pair.side in option_sides
         and pair.stem not in GOALS.synonyms
         and not set(pair.columns) & set(columns.used)
         and (
             all(has_numbers(frame[name]) for name in pair.columns)
-            or are_often_equal(frame, (columns.first, columns.second))
+            or are_often_equal(frame, columns.options)
         )
         for pair in side_columns
     )
@@ -774,16 +744,17 @@ def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
 
     Both are often equal, the first is not named for options, and the answer is none of its levels.
     """
-    options = (columns.first, columns.second)
     pairs = [
         pair
         for pair in find_side_columns(column_names(frame))
         if pair.stem not in ("", *STEMS) and are_often_equal(frame, pair.columns)
     ]
-    sides = {pair.side for pair in pairs if pair.columns == options}
-    levels = {text for name in options for text in list_texts(frame, name)}
+    sides = [pair.side for pair in pairs if pair.columns == columns.options]
+    levels = {text for name in columns.options for text in list_texts(frame, name)}
     return not levels.issuperset(list_texts(frame, columns.verdict[0])) and any(
-        pair.columns != options and pair.side in sides and not has_numbers(frame[pair.columns[0]])
+        pair.side in sides
+        and pair.columns != columns.options
+        and not has_numbers(frame[pair.columns[0]])
         for pair in pairs
     )
 
@@ -831,17 +802,17 @@ def _contain_chosen_number(
 
 def _find_verdict_columns(
     frame: "pd.DataFrame",
-    name_by_simplified: dict[str, str],
-    first_column: str,
-    second_column: str,
+    option_columns: tuple[str, str],
     named_columns: Mapping[str, str | None],
     is_game: bool,
     used_columns: set[str],
-    all_columns: list[str],
 ) -> tuple[str, ...]:
     """Find the outcome column, or the two columns of goals."""
     if named_column := named_columns.get("chosen") or named_columns.get("rejected"):
         return (named_column,)
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    first_column, second_column = option_columns
     roles = (CHOSEN_OF_TWO, RESULT)
     if is_game:
         roles = (RESULT, CHOSEN_OF_TWO)
@@ -860,7 +831,7 @@ def _find_verdict_columns(
         if not _is_margin(cells):
             return (column,)
         is_measure = not is_game and (cells % 1 > 0).any()
-        if not goal_columns and not is_measure:
+        if not (goal_columns or is_measure):
             return (column,)
     if goal_columns:
         return goal_columns[0]
@@ -887,9 +858,11 @@ def _list_words(name: str) -> set[str]:
     return {*list_name_words(name), *re.findall(r"\d+", name)}
 
 
-def _list_own_words(options: tuple[str, str]) -> list[set[str]]:
+def _list_own_words(
+    options: tuple[str, str], list_words: Callable[[str], set[str]] = _list_words
+) -> list[set[str]]:
     """Return the words and numbers of each of two column names that the other lacks."""
-    first, second = map(_list_words, options)
+    first, second = map(list_words, options)
     return [first - second, second - first]
 
 
@@ -945,46 +918,43 @@ _CHECKED_ROWS = 2_000  # rows whose cells show the column of the chosen option
 
 
 def _list_verdict_cells(
-    frame: "pd.DataFrame", option_columns: tuple[str, str], used_columns: set[str]
+    frame: "pd.DataFrame", option_columns: tuple[str, str], used_columns: Collection[str]
 ) -> tuple[str, ...]:
     """List the columns that contain options or sides of the row; none for sets and triplets."""
-    name_by_simplified = map_plain_names(column_names(frame))
-    other_answers = [
-        name
-        for role in (BEST, WORST, ODD)
-        for name in role.find_certain_columns(name_by_simplified)
-    ]
-    if other_answers:
+    all_columns = column_names(frame)
+    name_by_simplified = map_plain_names(all_columns)
+    if any(any(role.find_certain_columns(name_by_simplified)) for role in (BEST, WORST, ODD)):
         return ()
     rows = frame.iloc[:_CHECKED_ROWS]
     first, second = (rows[name].map(format_label) for name in option_columns)
     options = {*first, *second}
+    other_columns = [name for name in all_columns if name not in {*option_columns, *used_columns}]
     verdict_columns = []
-    for name in column_names(frame):
+    for name in other_columns:
         answers = rows[name].dropna()
-        if name in {*option_columns, *used_columns} or answers.dtype.kind in "cmM":
+        if answers.dtype.kind in "cmM" or 2 * len(answers) <= len(rows):
             continue
         # whole numbers beside an empty cell are floats
-        if 2 * len(answers) <= len(rows) or (answers.dtype.kind == "f" and (answers % 1).any()):
+        if answers.dtype.kind == "f" and (answers % 1).any():
             continue
         labels = answers.map(format_label)
         is_option = labels.eq(first[labels.index]) | labels.eq(second[labels.index])
-        is_option = is_option.all() and labels.nunique() > 1
-        if is_option or _contains_sides(name, labels, option_columns):
+        has_options = is_option.all() and labels.nunique() > 1
+        if has_options or _contains_sides(name, labels, option_columns):
             verdict_columns.append(name)
         elif labels.isin(options).all():
             return ()
     words = {*rows[verdict_columns[:1]].stack().map(format_label)} - options
     is_flag = bool(words) and {*map(str.casefold, words)} <= {*_FLAGS}
-    if len(verdict_columns) == 1 and not is_flag:
-        # a second answer, but for some cells
-        for name in column_names(rows.select_dtypes(exclude="number")):
-            labels = rows[name].map(format_label)
-            is_answer = labels.isin(words) | labels.eq(first) | labels.eq(second)
-            if name not in {*option_columns, *used_columns, *verdict_columns} and (
-                2 * is_answer.sum() > len(rows) and labels[is_answer].nunique() > 1
-            ):
-                verdict_columns.append(name)
+    if len(verdict_columns) != 1 or is_flag:
+        return tuple(verdict_columns)
+    # a second answer, but for some cells
+    for name in rows[other_columns].select_dtypes(exclude="number"):
+        labels = rows[name].map(format_label)
+        answers = labels[labels.isin(words) | labels.eq(first) | labels.eq(second)]
+        is_answer = 2 * len(answers) > len(rows) and answers.nunique() > 1
+        if is_answer and name not in verdict_columns:
+            verdict_columns.append(name)
     return tuple(verdict_columns)
 
 
@@ -1010,82 +980,63 @@ def read_trial_outcomes(
     date: str | None,
 ) -> TrialOutcomes:
     """Decode the comparison in each row; drop and count rows without an answer."""
-    is_empty: Any = frame[[columns.first, columns.second]].isna().all(axis=1)
-    is_empty &= frame[columns.verdict[0]].notna()
-    if is_empty.any():  # the answer to instructions
-        n_omitted = simplify_number(count_comparisons(frame.loc[is_empty], columns.count))
-        add_note(f"{format_plural(n_omitted, name_rows(columns.count))} without options dropped")
-        frame = frame.loc[~is_empty]
-    frame = drop_self_comparisons(frame, columns.first, columns.second, columns.count)
+    frame = _drop_rows_without_options(frame, columns)
+    frame = drop_self_comparisons(frame, *columns.options, columns.count)
     if len(columns.verdict) == 2:
         refuse_unlike_scores(frame, columns)
         verdicts = _compare_goals(frame, columns)
     else:
-        if coding is None:
-            _refuse_places(frame, columns)
         verdicts = _decode_verdict_column(frame, columns, coding)
+    outcomes = verdicts.outcome
     if columns.rejects:
-        how = verdicts.how.replace("chosen", "rejected", 1)
-        verdicts = verdicts._replace(outcome=-verdicts.outcome, how=how)
+        outcomes = -outcomes
     if columns.game:
-        is_repeated = _find_second_listings(frame, columns, verdicts.outcome)
+        is_repeated = _find_second_listings(frame, columns, outcomes)
         if is_repeated.any():
             frame = frame.loc[~is_repeated]
-            verdicts = verdicts._replace(outcome=verdicts.outcome[~is_repeated])
+            outcomes = outcomes[~is_repeated]
             add_note("each game is listed twice, once for either side; one of its rows is used")
-    is_answered = ~np.isnan(verdicts.outcome)
+    is_answered = ~np.isnan(outcomes)
     if not is_answered.any():
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
-    answered_frame = frame.loc[is_answered]
-    outcomes = verdicts.outcome[is_answered]
-    weights = weights or simplify_name(columns.count or "") in WEIGHTS
-    row_counts = read_counts(answered_frame, columns.count, weights)
-    option_columns = columns.first, columns.second
-    option_labels, first_indices, second_indices = encode_labels(
-        get_column(answered_frame, columns.first),
-        get_column(answered_frame, columns.second),
-        row_counts,
-        labels,
-    )
-    description = _describe_trials(columns, verdicts)
     n_omitted = simplify_number(count_comparisons(frame.loc[~is_answered], columns.count))
+    frame = frame.loc[is_answered]
+    weights = weights or simplify_name(columns.count or "") in WEIGHTS
+    row_counts = read_counts(frame, columns.count, weights)
+    first_cells, second_cells = (get_column(frame, name) for name in columns.options)
+    option_labels, first, second = encode_labels(first_cells, second_cells, row_counts, labels)
     note_omission(n_omitted, verdicts.unknown, name_rows(columns.count))
-    row_respondents = read_respondents(answered_frame, columns.respondent, columns.used)
-    covariate_rows = row_dates = None
-    if covariates is not None:
-        used_columns = list(filter(None, (*option_columns, *columns.verdict, columns.count)))
-        covariate_rows = read_covariates(answered_frame, covariates, option_columns, used_columns)
-        description += f", covariates {shorten(covariate_rows.names, 12)}"
-    if date is not None:
-        row_dates = read_dates(answered_frame, date)
-        noun = "periods"
-        if row_dates.unit == DAY:
-            noun = "dates"
-        description += f", {noun} {date!r}"
-    counts = count_outcomes(outcomes, row_counts)
-    rows = ComparisonRows(
-        first_indices,
-        second_indices,
-        counts,
-        count_rapid_votes(answered_frame, row_respondents, first_indices, second_indices, counts),
-        covariate_rows,
-        row_dates,
-    )
-    return TrialOutcomes(option_labels, rows, True, description)
+    rows = ComparisonRows(first, second, count_outcomes(outcomes[is_answered], row_counts))
+    answer_columns = (*columns.options, *columns.verdict, columns.count)
+    rows = read_row_details(rows, frame, columns, answer_columns, covariates, date)
+    return TrialOutcomes(option_labels, rows, True, _describe_trials(columns, verdicts, rows))
+
+
+def _drop_rows_without_options(frame: "pd.DataFrame", columns: TrialColumns) -> "pd.DataFrame":
+    """Drop answers to something else, such as instructions; note their number."""
+    is_empty: Any = frame[[*columns.options]].isna().all(axis=1)
+    is_empty &= frame[columns.verdict[0]].notna()
+    if not is_empty.any():
+        return frame
+    n_omitted = simplify_number(count_comparisons(frame.loc[is_empty], columns.count))
+    add_note(f"{format_plural(n_omitted, name_rows(columns.count))} without options dropped")
+    return frame.loc[~is_empty]
 
 
 def _refuse_places(frame: "pd.DataFrame", columns: TrialColumns) -> None:
     """Raise DataError if another column may show on which side the first option was shown."""
     rows = frame.iloc[:_CHECKED_ROWS]
     verdict = columns.verdict[0]
-    words = {word for pair in (*SIDES, *MORE_SIDES) for word in pair if len(word) > 2}
+    words = {word for marks in _ALL_SIDES for word in marks if len(word) > 2}
     sides = words.intersection(map(simplify_name, list_texts(rows, verdict)))
+    if len(sides) != 2 or not sides.isdisjoint(set.union(*_list_own_words(columns.options))):
+        return
     places = [
         name
         for name in column_names(frame)
         if name not in columns.used and {*map(simplify_name, list_texts(rows, name))} == sides
     ]
-    if len(sides) == 2 and places and sides.isdisjoint(set.union(*_list_own_words(columns[:2]))):
+    if places:
         raise DataError(
             f"Column {places[0]!r} may show on which side {columns.first!r} was. If so, write the"
             f" label of the chosen option in {verdict!r}; if not, drop it with ",
@@ -1131,34 +1082,40 @@ def _decode_verdict_column(
     frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None
 ) -> TrialVerdicts:
     """Decode the outcome column; scores such as 3:1 are recognised."""
-    import pandas as pd
-
     verdict_column = columns.verdict[0]
-    if coding is None and {simplify_name(str(c)) for c in frame.columns} >= set(_JSPSYCH):
-        distinct_cells = set(frame[verdict_column].dropna().unique())
-        if distinct_cells <= {0, 1}:  # the number of the button, from 0
-            verdicts = decode_column(
-                frame, columns[:2], verdict_column, {0: "first", 1: "second"}, columns.game
-            )
-            return verdicts._replace(how="button number (0 for the first, jsPsych)")
-    codes, distinct_cells = pd.factorize(frame[verdict_column])
-    cell_texts = list(map(format_label, distinct_cells))
+    distinct_cells = frame[verdict_column].dropna().unique()
+    code_name = "coded outcome"
+    choice = "chosen"
+    if columns.rejects:
+        choice = "rejected"
+    if coding is None:
+        _refuse_places(frame, columns)
+        names = {*map(simplify_name, column_names(frame))}
+        if names.issuperset(_JSPSYCH) and {*distinct_cells} <= {0, 1}:
+            coding = {0: "first", 1: "second"}
+            code_name = "button number (0 for the first, jsPsych)"
+    cell_texts = {*map(format_label, distinct_cells)}
     option_labels = {format_label(label) for side in columns[:2] for label in frame[side].unique()}
     word_by_score = {
         text: word
-        for text in cell_texts
-        if (word := _read_score(text, option_labels)) and text not in option_labels
+        for text in cell_texts - option_labels
+        if (word := _read_score(text, option_labels))
     }
-    no_scores = find_no_answers(cell_texts, ()) | _UNFINISHED | {""}
-    if 2 * len(word_by_score) > len({*cell_texts} - no_scores):
+    answers = cell_texts - find_no_answers(cell_texts, ()) - _UNFINISHED - {""}
+    if 2 * len(word_by_score) > len(answers):
         split_missing(coding)  # raises an error if it is no mapping
-        word_by_score |= dict.fromkeys(_UNFINISHED, MISSING) | dict(coding or {})
-        verdicts = decode_column(
-            frame, columns[:2], verdict_column, word_by_score, columns.game, columns.count
-        )
-        how = verdicts.how.replace("coded outcome", "scores of both sides")
-        return verdicts._replace(how=how)
-    return decode_column(frame, columns[:2], verdict_column, coding, columns.game, columns.count)
+        coding = word_by_score | dict.fromkeys(_UNFINISHED, MISSING) | dict(coding or {})
+        code_name = "scores of both sides"
+    return decode_column(
+        frame,
+        columns[:2],
+        verdict_column,
+        coding,
+        columns.game,
+        columns.count,
+        code_name,
+        choice,
+    )
 
 
 def _read_score(text: str, labels: set[str]) -> str:
@@ -1187,22 +1144,22 @@ def _parse_points(text: str) -> float:
 
 def _compare_goals(frame: "pd.DataFrame", columns: TrialColumns) -> TrialVerdicts:
     """Return each game's outcome: the side with more goals wins."""
-    side_scores = [
+    first_scores, second_scores = (
         check_numbers(
             frame[name].to_numpy(object),
             lambda k, n=name: f"in row {frame.index[k]}, column {n!r}",
             "score",
         )
         for name in columns.verdict
-    ]
+    )
     return TrialVerdicts(
-        np.sign(side_scores[0] - side_scores[1]) * FIRST,
+        np.sign(first_scores - second_scores),
         f"the higher of {shorten(columns.verdict)}",
         ("equal",),
     )
 
 
-def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
+def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts, rows: ComparisonRows) -> str:
     """Return a sentence on the columns and how outcomes were decoded."""
     outcome_text = f"{verdicts.how} in {columns.verdict[0]!r}"
     if len(columns.verdict) == 2:
@@ -1210,4 +1167,9 @@ def _describe_trials(columns: TrialColumns, verdicts: TrialVerdicts) -> str:
     description = f"{columns.first!r} against {columns.second!r}, {outcome_text}"
     if verdicts.ties:
         description += f" (ties: {shorten(verdicts.ties)})"
-    return description + describe_columns(columns.count, columns.respondent)
+    description += describe_columns(columns.count, columns.respondent)
+    if rows.covariates is not None:
+        description += f", covariates {shorten(rows.covariates.names, 12)}"
+    if rows.dates is not None:
+        description += f", {NOUNS[rows.dates.unit]}s {rows.dates.name!r}"
+    return description

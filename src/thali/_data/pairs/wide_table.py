@@ -5,7 +5,7 @@ A row is a respondent, or a pattern of answers with its count.
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,9 +15,10 @@ from thali._inference.index_arithmetic import count_pairs
 from thali._inference.user_warnings import warn
 from thali._labels import (
     check_labels,
+    find_label_indices,
     format_label,
     format_plural,
-    index_labels,
+    has_repeats,
     is_number,
     list_names,
     shorten,
@@ -47,6 +48,7 @@ from .trial_rows import (
     TrialOutcomes,
     count_outcomes,
     decode_texts,
+    factorize_texts,
     map_coding,
     split_missing,
 )
@@ -102,67 +104,43 @@ def find_wide_columns(
     """
     all_columns = column_names(frame)
     name_by_simplified = map_plain_names(all_columns)
-    respondent_column, count_column = find_named_columns(
-        name_by_simplified, named_columns, (RESPONDENT, COUNT)
-    )
+    roles = find_named_columns(name_by_simplified, named_columns, (RESPONDENT, COUNT))
     # a column W/L contains the results of games
-    role_columns = (respondent_column, count_column, RESULT.find_column(name_by_simplified))
+    role_columns = (*roles, RESULT.find_column(name_by_simplified))
     other_columns = [name for name in all_columns if name not in role_columns]
-    coded_texts = {"", *map(format_label, coding or ())}
-    texts_by_column = {
-        name: {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]}
-        - coded_texts
-        for name in other_columns
-    }
+    coded_texts = {*map(format_label, coding or ())}
+    texts_by_column = {name: _list_answers(frame, name) - coded_texts for name in other_columns}
     # the share of the columns that must contain answers
-    for order_source, least_share, pairs_of_columns in (
-        ("named", 0.5, match_pair_names(other_columns)),
-        ("named", 0.5, _match_two_numbers(other_columns)),
-        ("named", 0.5, _match_repeated_stems(other_columns)),
-        ("numbered", 1.0, _match_running_numbers(other_columns)),
+    for order_source, least_share, match_columns in (
+        ("named", 0.5, match_pair_names),
+        ("named", 0.5, _match_two_numbers),
+        ("named", 0.5, _match_repeated_stems),
+        ("numbered", 1.0, _match_running_numbers),
     ):
+        pairs = match_columns(other_columns)
         can_be_answers = [
-            _can_be_answers(texts_by_column[name], pair) for name, pair in pairs_of_columns.items()
+            _can_be_answers(texts_by_column[name], pair) for name, pair in pairs.items()
         ]
-        are_answers = sum(can_be_answers) >= least_share * len(can_be_answers)
-        if are_answers and frame[[*pairs_of_columns]].notna().to_numpy().any():
-            return WideColumns(pairs_of_columns, order_source, respondent_column, count_column)
-    if pairs_by_column := _match_answers(other_columns, texts_by_column):
-        return WideColumns(pairs_by_column, "chosen", respondent_column, count_column)
+        are_answers = sum(can_be_answers) >= least_share * len(pairs)
+        if are_answers and frame[[*pairs]].notna().to_numpy().any():
+            return WideColumns(pairs, order_source, *roles)
+    if pairs := _match_answers(texts_by_column):
+        return WideColumns(pairs, "chosen", *roles)
     return None
+
+
+def _list_answers(frame: "pd.DataFrame", name: str) -> set[str]:
+    """Return the different texts in a column, of which a column of answers has few."""
+    return {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - {""}
 
 
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
     """Return columns V1, V2, ... if all cells are 1/2 or 1/0/-1; else []."""
     for numbered_columns in _group_numbered(column_names(frame)).values():
-        texts_by_column = [
-            {format_label(value) for value in frame[name].dropna().unique()}
-            for name in numbered_columns
-        ]
-        if len(numbered_columns) > 2 and any(
-            all(cells <= code_texts for cells in texts_by_column) for code_texts in _TYPICAL[:2]
-        ):
+        texts = set().union(*(_list_answers(frame, name) for name in numbered_columns))
+        if len(numbered_columns) > 2 and any(texts <= code_texts for code_texts in _TYPICAL[:2]):
             return numbered_columns
     return []
-
-
-def list_prefmod_pairs(labels: Sequence[str]) -> list[Pair]:
-    """Return all pairs in the order of R's prefmod: (1, 2), (1, 3), (2, 3), ...
-
-    Examples
-    --------
-    >>> list_prefmod_pairs("abc")
-    [('a', 'b'), ('a', 'c'), ('b', 'c')]
-    """
-    return [(labels[i], labels[j]) for j in range(1, len(labels)) for i in range(j)]
-
-
-def compute_n_options(pairs: int) -> int | None:
-    """Return k with k (k - 1) / 2 = pairs; None if there is none."""
-    n_options = round((1 + (1 + 8 * pairs) ** 0.5) / 2)
-    if n_options < 3 or count_pairs(n_options) != pairs:
-        return None
-    return n_options
 
 
 def match_pair_names(columns: list[str]) -> dict[str, Pair]:
@@ -175,40 +153,39 @@ def match_pair_names(columns: list[str]) -> dict[str, Pair]:
             if len(sides) == 2 and all(sides) and sides[0] != sides[1]:
                 pairs_by_column[column] = (sides[0], sides[1])
         if separator in _WEAK_SEPARATORS:
-            n_columns = Counter(chain(*pairs_by_column.values()))
-            pairs_by_column = {
-                column: pair
-                for column, pair in pairs_by_column.items()
-                if min(n_columns[side] for side in pair) > 1
-            }
+            pairs_by_column = _select_repeated(pairs_by_column, pairs_by_column.values())
+            if not _is_complete(pairs_by_column):
+                continue
         # counts of either side
-        is_repeated = len({frozenset(pair) for pair in pairs_by_column.values()}) < len(
-            pairs_by_column
-        )
-        if (
-            pairs_by_column
-            and not is_repeated
-            and (separator in _SEPARATORS or _is_complete(pairs_by_column))
-        ):
+        is_repeated = has_repeats(list(map(frozenset, pairs_by_column.values())))
+        if pairs_by_column and not is_repeated:
             return pairs_by_column
     return {}
+
+
+def _select_repeated(pairs_by_column: dict[str, Pair], pairs: Collection[Pair]) -> dict[str, Pair]:
+    """Return the columns whose two labels are each in several of the pairs."""
+    n_pairs = Counter(chain(*pairs))
+    return {
+        column: pair
+        for column, pair in pairs_by_column.items()
+        if min(n_pairs[label] for label in pair) > 1
+    }
 
 
 def _match_two_numbers(columns: list[str]) -> dict[str, Pair]:
     """Return the pair of columns V12, V13, V23, if all pairs are present."""
     for pattern in (_TWO_DIGITS, _TWO_NUMBERS):
         pairs_by_stem: dict[str, dict[str, Pair]] = {}
-        for column in columns:
-            if (number_match := pattern.fullmatch(column)) and number_match[2] != number_match[3]:
-                pairs_by_stem.setdefault(number_match[1], {})[column] = (
-                    number_match[2],
-                    number_match[3],
-                )
+        for name_match in filter(None, map(pattern.fullmatch, columns)):
+            stem, first, second = name_match.groups()
+            if first != second:
+                pairs_by_stem.setdefault(stem, {})[name_match[0]] = (first, second)
         for pairs_by_column in pairs_by_stem.values():
-            numbers = {str(k + 1) for k in range(compute_n_options(len(pairs_by_column)) or 0)}
-            if _is_complete(pairs_by_column) and numbers == {
-                label for pair in pairs_by_column.values() for label in pair
-            }:
+            numbers = {*chain(*pairs_by_column.values())}
+            if numbers == {str(k + 1) for k in range(len(numbers))} and _is_complete(
+                pairs_by_column
+            ):
                 return pairs_by_column
     return {}
 
@@ -236,40 +213,41 @@ def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
 
 
 def _match_running_numbers(columns: list[str]) -> dict[str, Pair]:
-    """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
+    """Return the pair of columns V1, V2, ... in prefmod's order, if complete.
+
+    Examples
+    --------
+    >>> _match_running_numbers(["V1", "V2", "V3"])
+    {'V1': ('1', '2'), 'V2': ('1', '3'), 'V3': ('2', '3')}
+    """
     for numbered_columns in _group_numbered(columns).values():
-        if n_options := compute_n_options(len(numbered_columns)):
-            pairs = list_prefmod_pairs([str(i + 1) for i in range(n_options)])
+        n_pairs = len(numbered_columns)
+        n_options = round((1 + (1 + 8 * n_pairs) ** 0.5) / 2)
+        if n_options > 2 and count_pairs(n_options) == n_pairs:
+            pairs = [(str(i + 1), str(j + 1)) for j in range(n_options) for i in range(j)]
             return dict(zip(numbered_columns, pairs, strict=True))
     return {}
 
 
-def _match_answers(columns: list[str], texts_by_column: dict[str, set[str]]) -> dict[str, Pair]:
+def _match_answers(texts_by_column: dict[str, set[str]]) -> dict[str, Pair]:
     """Return the two labels that each column contains; {} for fewer than three pairs."""
     # Every label is in several columns, and columns contain different labels.
     labels_by_column: dict[str, Pair] = {}
-    for column in columns:
-        labels = sorted(
-            text for text in texts_by_column[column] if simplify_name(text) not in _NO_LABELS
-        )
+    for column, texts in texts_by_column.items():
+        labels = sorted(_select_labels(texts, ()))
         if len(labels) > 2:
-            labels = sorted(set(labels) - find_no_answers(labels, ()))
-        if len(labels) == 2 and not any(is_number(label) for label in labels):
+            labels = sorted({*labels} - find_no_answers(labels, ()))
+        if len(labels) == 2 and not any(map(is_number, labels)):
             labels_by_column[column] = (labels[0], labels[1])
-    pair_labels = [label for pair in set(labels_by_column.values()) for label in pair]
-    labels_by_column = {
-        column: pair
-        for column, pair in labels_by_column.items()
-        if all(pair_labels.count(label) > 1 for label in pair)
-    }
-    if len(set(labels_by_column.values())) < 3:
+    labels_by_column = _select_repeated(labels_by_column, {*labels_by_column.values()})
+    if len({*labels_by_column.values()}) < 3:
         return {}
     return labels_by_column
 
 
 def _is_complete(pair_by_column: Mapping[str, Pair]) -> bool:
     """Return whether the columns compare every pair of three or more options once."""
-    option_labels = sorted({label for pair in pair_by_column.values() for label in pair})
+    option_labels = sorted({*chain(*pair_by_column.values())})
     present_pairs = sorted(tuple(sorted(pair)) for pair in pair_by_column.values())
     return len(option_labels) > 2 and present_pairs == sorted(combinations(option_labels, 2))
 
@@ -323,7 +301,7 @@ def refuse_unclear_codes(frame: "pd.DataFrame", columns: WideColumns) -> None:
     stem = simplify_name(names[0])
     if columns.order != "numbered" or columns.count is not None or stem.startswith(_PAIR_WORDS):
         return
-    cells = {format_label(cell) for name in names for cell in frame[name].unique()} - {""}
+    cells = set().union(*(_list_answers(frame, name) for name in names))
     if cells in ({"1", "2"}, {"0", "1"}) or (stem != "v1" and all(map(is_number, cells))):
         codes: Any = sorted(map(int, cells))
         raise DataError(
@@ -347,37 +325,27 @@ def read_wide_outcomes(
 ) -> TrialOutcomes:
     """Decode the answers in the pair columns; empty cells are skipped."""
     pairs = columns.pairs
-    column_labels = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
+    column_labels = list(dict.fromkeys(chain(*pairs.values())))
     option_labels = _match_given_labels(column_labels, labels)
-    label_indices = index_labels(column_labels)
     outcomes, code_description = _decode_outcomes(frame, pairs, coding)
     row_index, column_index = np.nonzero(~np.isnan(outcomes))
     if not row_index.size:
         raise DataError(f"The columns {shorten(list(pairs))} contain no answers; check the table.")
-    option_indices = np.array(
-        [[label_indices[label] for label in pair] for pair in pairs.values()], np.int64
-    )
-    cell_outcomes = outcomes[row_index, column_index]
-    row_counts = np.ones(len(frame))
-    row_respondents = None
-    if columns.count is not None:
-        row_counts = read_counts(
-            frame, columns.count, weights or simplify_name(columns.count) in WEIGHTS
-        )
-    if columns.respondent is not None:
-        row_respondents = read_respondents(frame, columns.respondent, columns.used)
-    elif columns.count is None:
+    weights = weights or simplify_name(columns.count or "") in WEIGHTS
+    row_counts = read_counts(frame, columns.count, weights)
+    row_respondents = read_respondents(frame, columns.respondent, columns.used)
+    if row_respondents is None and columns.count is None:
         names = tuple(str(k + 1) for k in range(len(frame)))
         row_respondents = treat_rows_as_respondents(frame, columns.used, names)
     if row_respondents is not None:
         row_respondents = row_respondents.select_rows(row_index)
     note_omission(np.isnan(outcomes).all(axis=1).sum())
-    rows = ComparisonRows(
-        option_indices[column_index, 0],
-        option_indices[column_index, 1],
-        count_outcomes(cell_outcomes, row_counts[row_index]),
-        row_respondents,
+    first, second = (
+        find_label_indices(side_labels, column_labels)[column_index]
+        for side_labels in zip(*pairs.values(), strict=True)
     )
+    counts = count_outcomes(outcomes[row_index, column_index], row_counts[row_index])
+    rows = ComparisonRows(first, second, counts, row_respondents)
     description = _describe_wide_columns(columns, code_description)
     return TrialOutcomes(option_labels, rows, False, description)
 
@@ -402,45 +370,31 @@ def _decode_outcomes(
     frame: "pd.DataFrame", pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
 ) -> tuple[np.ndarray, str]:
     """Decode each cell as FIRST, SECOND, TIE or NaN; also describe the code."""
-    import pandas as pd
-
-    factorized_columns = [pd.factorize(frame[column]) for column in pair_by_column]
-    texts_by_column = [
-        [format_label(value) for value in values] for _, values in factorized_columns
-    ]
+    cells_by_column = {column: factorize_texts(frame, column) for column in pair_by_column}
+    all_texts = {text for _, texts in cells_by_column.values() for text in texts} - {""}
     coding, missing_texts = split_missing(coding)
-    known_words = {
-        *map_coding(coding or {}),
-        *(label for pair in pair_by_column.values() for label in pair),
-    }
-    no_answer_texts = (
-        find_no_answers(
-            (text for cell_texts in texts_by_column for text in cell_texts), known_words
-        )
-        | missing_texts
+    outcome_by_code = map_coding(coding)
+    labels = {*chain(*pair_by_column.values())}
+    no_answers = find_no_answers(all_texts, {*outcome_by_code, *labels}) | missing_texts
+    shared_code, description = _recognise_code(
+        all_texts - no_answers, pair_by_column, outcome_by_code
     )
-    all_texts = {
-        text for cell_texts in texts_by_column for text in cell_texts if text
-    } - no_answer_texts
-    shared_code, description = _recognise_code(all_texts, pair_by_column, coding)
     outcomes = np.full((len(frame), len(pair_by_column)), np.nan)
     n_dropped = 0
-    for k, ((column, pair), (codes, _), column_texts) in enumerate(
-        zip(pair_by_column.items(), factorized_columns, texts_by_column, strict=True)
-    ):
+    for k, (column, (codes, texts)) in enumerate(cells_by_column.items()):
+        pair = pair_by_column[column]
         outcome_by_label = {pair[0]: FIRST, pair[1]: SECOND}
-        answers = _select_labels({*column_texts} - no_answer_texts, pair)
+        answers = _select_labels({*texts} - no_answers, pair)
         label_by_text = match_places(answers, pair)  # such as Sample A
         outcome_by_label |= {text: outcome_by_label[name] for text, name in label_by_text.items()}
-        outcome_by_text = dict.fromkeys(filter(_is_tie_word, column_texts), TIE)
-        if shared_code is None or (coding is not None and not any(map(is_number, pair))):
+        outcome_by_text = {text: TIE for text in texts if simplify_name(text) in TIE_WORDS}
+        if shared_code is None or (outcome_by_code and not any(map(is_number, pair))):
             outcome_by_text |= outcome_by_label
-        outcome_by_text |= (shared_code or {}) | dict.fromkeys(no_answer_texts, np.nan)
-        is_unknown = np.array([*(text in no_answer_texts for text in column_texts), False])[codes]
-        n_dropped += int(is_unknown.sum())
-        for text in column_texts:
+        outcome_by_text |= (shared_code or {}) | dict.fromkeys(no_answers, np.nan)
+        n_dropped += np.isin(codes, [k for k, text in enumerate(texts) if text in no_answers]).sum()
+        for text in texts:
             if text and text not in outcome_by_text:
-                row_label = frame.index[(codes == column_texts.index(text)).argmax()]
+                row_label = frame.index[(codes == texts.index(text)).argmax()]
                 raise DataError(
                     f"Column {column!r} contains {text!r} in row {row_label}, which is not"
                     f" recognised. Expected one of the options ({shorten(pair)}), a code such"
@@ -448,38 +402,41 @@ def _decode_outcomes(
                     Argument("coding"),
                     " (as missing if it is not an answer).",
                 )
-        outcomes[:, k] = decode_texts(codes, column_texts, outcome_by_text)
+        outcomes[:, k] = decode_texts(codes, texts, outcome_by_text)
     if n_dropped:
         description += (
-            f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(no_answer_texts))}) dropped"
+            f"; {format_plural(n_dropped, 'answer')} ({shorten(sorted(no_answers))}) dropped"
         )
     return outcomes, description
 
 
-def _is_tie_word(text: str) -> bool:
-    """Return whether a text is a word or sign for a tie."""
-    return simplify_name(text) in TIE_WORDS
-
-
 def _recognise_code(
-    texts_found: set[str], pair_by_column: dict[str, Pair], coding: Mapping[Any, str] | None
+    texts_found: set[str], pair_by_column: dict[str, Pair], given_code: dict[str, float]
 ) -> tuple[dict[str, float] | None, str]:
     """Return the outcome of each text in all columns, and a description of the code."""
     # Return None for the code if cells contain labels.
-    if coding is not None:
-        given_code = map_coding(coding)
+    if given_code:
         if {FIRST, SECOND} & {*given_code.values()}:
             return given_code, "coded values"
-        code, description = _recognise_code(texts_found - {*given_code}, pair_by_column, None)
+        code, description = _recognise_code(texts_found - {*given_code}, pair_by_column, {})
         return given_code | (code or {}), f"{description}, or coded values"
-    labels = {label for pair in pair_by_column.values() for label in pair}
+    labels = {*chain(*pair_by_column.values())}
     answer_texts = _select_labels(texts_found, labels)
     if answer_texts and answer_texts <= labels and not answer_texts <= {"1", "2"}:
         return None, "the chosen label"
     if answer_texts <= set(_SIGNS):
         return _SIGNS, "the chosen side"
+    if answer_texts <= {"0", "1"}:
+        if {*pair_by_column} == {*map("".join, pair_by_column.values())}:
+            return {"1": FIRST, "0": SECOND}, "1 for the first and 0 for the second"
+        raise DataError(
+            f"The pair columns contain only {' and '.join(sorted(answer_texts)) or 'ties'}, so it"
+            " is unclear which option was chosen; define the values with ",
+            Argument("coding"),
+            ".",
+        )
     for code in _CODES:
-        if answer_texts <= set(code) and not answer_texts <= {"0", "1"}:
+        if answer_texts <= set(code):
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
@@ -493,21 +450,7 @@ def _recognise_code(
             return code, list_names(
                 f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found
             )
-    if {*pair_by_column} == {*map("".join, pair_by_column.values())} and answer_texts <= {"0", "1"}:
-        return {"1": FIRST, "0": SECOND}, "1 for the first and 0 for the second"
-    if answer_texts <= {"0", "1"}:
-        raise _build_unclear_error(answer_texts)
     return None, "the chosen label"
-
-
-def _build_unclear_error(texts: Collection[str]) -> DataError:
-    """Build the error for codes that do not show which option was chosen."""
-    return DataError(
-        f"The pair columns contain only {' and '.join(sorted(texts)) or 'ties'}, so it"
-        " is unclear which option was chosen; define the values with ",
-        Argument("coding"),
-        ".",
-    )
 
 
 def _describe_wide_columns(columns: WideColumns, code_description: str) -> str:
