@@ -134,11 +134,6 @@ def list_readings(
     `text_columns` contain texts, `probability` that the first option is chosen.
     """
     name_by_simplified = map_plain_names(names)
-
-    def are_columns(*plain_names: str) -> bool:
-        """Return whether columns with all these simplified names exist."""
-        return all(name in name_by_simplified for name in plain_names)
-
     respondent_column = find_respondent_column(names, used_columns)
     ties_column = find_ties_column(names)
     side_columns = find_side_columns(names)
@@ -161,38 +156,25 @@ def list_readings(
     all_count_names = _list_count_names(side_columns)
     two_count_readings = [
         PairColumns(
-            options,
-            (name_by_simplified[times], name_by_simplified[reverse_times]),
-            ties_column,
-            respondent_column,
-            in_order or times == reverse_times,
+            options, times, ties_column, respondent_column, in_order or times[0] == times[1]
         )
         for options, count_names, in_order in option_and_count_columns
-        for times, reverse_times in (*count_names, *WINS_LOSSES)
-        if are_columns(times, reverse_times)
-        and not {name_by_simplified[times], name_by_simplified[reverse_times]} & set(options)
-        and simplify_name(options[0]) not in all_count_names
+        for times in find_column_pairs(name_by_simplified, (*count_names, *WINS_LOSSES))
+        if not {*times} & {*options} and simplify_name(options[0]) not in all_count_names
     ]
     if two_count_readings:
         return list(dict.fromkeys(two_count_readings))
-    count_columns = list_count_columns(names, used_columns)
-    name_pairs = [*CHOSEN_REJECTED]
-    if not any(are_columns(*name_pair) for name_pair in name_pairs):
-        name_pairs = _list_worded_pairs(name_by_simplified, text_columns)
-    if simplify_name(ties_column or "") in {name for pair in name_pairs for name in pair}:
+    option_pairs = find_column_pairs(name_by_simplified, CHOSEN_REJECTED)
+    if not option_pairs:
+        option_pairs = _list_worded_pairs(name_by_simplified, text_columns)
+    elif {"k", *ODD.sure} & name_by_simplified.keys():  # i and j of a triplet
+        option_pairs = find_column_pairs(name_by_simplified, CHOSEN_REJECTED[:-1])
+    if any(ties_column in options for options in option_pairs):
         ties_column = None  # such as Winner/tie
     return [
-        PairColumns(
-            (name_by_simplified[chosen], name_by_simplified[rejected]),
-            times,
-            ties_column,
-            respondent_column,
-        )
-        for chosen, rejected in name_pairs
-        # a triplet
-        if are_columns(chosen, rejected)
-        and not (chosen == "i" and {"k", *ODD.sure} & name_by_simplified.keys())
-        for times in count_columns
+        PairColumns(options, times, ties_column, respondent_column)
+        for options in option_pairs
+        for times in list_count_columns(names, used_columns)
     ]
 
 
@@ -218,24 +200,22 @@ def _list_worded_pairs(
     name_by_simplified: dict[str, str], text_columns: Collection[str]
 ) -> list[tuple[str, str]]:
     """Return the first pair such as winnername and losername, or itemchosen and itemrejected."""
-    # scores and ages are numbers, so that an unusual further word requires texts
     pair_by_word = {
-        first_word: (name, first_word + rejected)
+        first_word: (name_by_simplified[name], name_by_simplified[first_word + rejected])
         for chosen, rejected in CHOSEN_REJECTED[:-1]
         for name in name_by_simplified
         if (first_word := name.removesuffix(chosen)) + rejected in name_by_simplified
         and first_word not in ("", name)
     }
     pair_by_word |= {
-        second_word: (name, rejected + second_word)
+        second_word: (name_by_simplified[name], name_by_simplified[rejected + second_word])
         for chosen, rejected in _WITH_SECOND_WORD
         for name in name_by_simplified
         if rejected + (second_word := name.removeprefix(chosen)) in name_by_simplified
         and second_word not in ("", name)
     }
-    text_words = [
-        word for word, names in pair_by_word.items() if name_by_simplified[names[0]] in text_columns
-    ]
+    # scores and ages are numbers, so that an unusual further word requires texts
+    text_words = [word for word, columns in pair_by_word.items() if columns[0] in text_columns]
     words = [word for word in (*_SECOND_WORDS, *text_words) if word in pair_by_word]
     return [pair_by_word[word] for word in words[:1]]
 
@@ -246,11 +226,16 @@ def _list_count_columns(
     """Return the names that columns with wins of either side of a pair of columns may have."""
     count_names = []
     for marks in _list_marks(side_columns):
-        count_names += [(name.format(*marks), name.format(*marks[::-1])) for name in COUNT_NAMES]
+        count_names += _format_count_names(marks)
         if has_texts or marks == side_columns.side:  # pHa is the probability of a payment Ha
             shares = [name.format(*marks) for name in probability_names]
             count_names += zip(shares, shares, strict=True)
     return count_names
+
+
+def _format_count_names(marks: tuple[str, str]) -> list[tuple[str, str]]:
+    """Return the names that columns with wins of these two sides may have."""
+    return [(name.format(*marks), name.format(*marks[::-1])) for name in COUNT_NAMES]
 
 
 def _list_count_names(side_columns: list) -> set[str]:
@@ -319,10 +304,9 @@ def refuse_several_readings(readings: list[PairColumns]) -> None:
 
 def find_missing_column(names: list[str]) -> Lack | None:
     """Return the column that a nearly complete list of comparisons lacks; None for others."""
-    name_by_simplified = map_plain_names(names)
-    if missing_count := _find_missing_count(names, name_by_simplified):
+    if missing_count := _find_missing_count(names):
         return missing_count
-    for present_column, missing_name, role in _list_single_columns(name_by_simplified):
+    for present_column, missing_name, role in _list_single_columns(names):
         return Lack(
             f"a column with the {role} option, such as {missing_name!r} ({present_column!r} was"
             " read as the column of the other option)",
@@ -333,14 +317,13 @@ def find_missing_column(names: list[str]) -> Lack | None:
 
 def find_rejected_column(names: list[str]) -> str | None:
     """Return the column of the rejected options, such as "loser", of a table without "winner"."""
-    for present_column, _, role in _list_single_columns(map_plain_names(names)):
-        if role == "chosen":
-            return present_column
-    return None
+    columns = (column for column, _, role in _list_single_columns(names) if role == "chosen")
+    return next(columns, None)
 
 
-def _list_single_columns(name_by_simplified: dict[str, str]) -> list[tuple[str, str, str]]:
+def _list_single_columns(names: list[str]) -> list[tuple[str, str, str]]:
     """List columns whose partner is missing, with its usual name and its role."""
+    name_by_simplified = map_plain_names(names)
     return [
         (name_by_simplified[present_name], missing_name, role)
         for name_pair in CHOSEN_REJECTED[:-1]  # a column called i or j is not specific
@@ -354,24 +337,26 @@ def _list_single_columns(name_by_simplified: dict[str, str]) -> list[tuple[str, 
     ]
 
 
-def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) -> Lack | None:
+def _find_missing_count(names: list[str]) -> Lack | None:
     """Return the missing second column of counts; None if none is missing."""
-    side_columns = find_side_columns(columns)
+    name_by_simplified = map_plain_names(names)
+    side_columns = find_side_columns(names)
+    all_count_names = _list_count_names(side_columns)
     options_and_marks = [
         (pair.columns, pair.side)
         for pair in side_columns
-        if simplify_name(pair.columns[0]) not in _list_count_names(side_columns)
+        if simplify_name(pair.columns[0]) not in all_count_names
     ]
     options_and_marks += [
         (options, marks)
         for marks in _NEUTRAL
         for options in find_column_pairs(name_by_simplified, [marks])
     ]
-    for options, side_marks in options_and_marks:
+    for options, marks in options_and_marks:
         first_option, second_option = options
         share_columns = [
             name
-            for name in columns
+            for name in names
             if any(word in simplify_name(name) for word in SHARES) and name not in options
         ]
         if share_columns:
@@ -383,22 +368,16 @@ def _find_missing_count(columns: list[str], name_by_simplified: dict[str, str]) 
                 "probability",
                 4,
             )
-        count_names = [
-            (name_pattern.format(*side_marks), name_pattern.format(*side_marks[::-1]))
-            for name_pattern in COUNT_NAMES
-        ] + [*WINS_LOSSES]
+        count_names = [*_format_count_names(marks), *WINS_LOSSES]
         for present_name, reverse_name, uncounted_option in (
             *((first, second, second_option) for first, second in count_names),
             *((second, first, first_option) for first, second in count_names),
         ):
-            if (
-                present_name in name_by_simplified
-                and reverse_name not in name_by_simplified
-                and name_by_simplified[present_name] not in options
-            ):
+            column = name_by_simplified.get(present_name)
+            if reverse_name not in name_by_simplified and column not in (None, *options):
                 return Lack(
-                    f"a column to match {name_by_simplified[present_name]!r} that counts how often"
-                    f" {uncounted_option!r} was chosen",
+                    f"a column to match {column!r} that counts how often {uncounted_option!r} was"
+                    " chosen",
                     near=4,
                 )
     return None

@@ -1,7 +1,7 @@
 """The data class `PairedComparisons`: counts of choices between two options."""
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -171,38 +171,19 @@ class PairedComparisons(JudgedByPeople):
 
     subset: Final = data_subsets.subset
     without_pair: Final = data_subsets.without_pair
-    without_ties: ClassVar[Callable[["PairedComparisons", str], "PairedComparisons"]] = (
-        data_subsets.without_ties
-    )
+    without_ties = data_subsets.without_ties
     with_counts: Final = data_subsets.with_counts
     with_cell_counts: Final = data_subsets.with_cell_counts
     with_order: Final = data_subsets.with_order
-    with_covariates: ClassVar[
-        Callable[["PairedComparisons", Iterable[str]], "PairedComparisons"]
-    ] = data_subsets.with_covariates
+    with_covariates = data_subsets.with_covariates
     between: Final = data_subsets.between
-    without_dates: ClassVar[Callable[["PairedComparisons"], "PairedComparisons"]] = (
-        data_subsets.without_dates
-    )
-    with_option_covariates: ClassVar[Callable[["PairedComparisons", Any], "PairedComparisons"]] = (
-        data_subsets.with_option_covariates
-    )
-    by_respondent: ClassVar[Callable[["PairedComparisons"], dict[str, "PairedComparisons"]]] = (
-        data_subsets.by_respondent
-    )
-    by_group: ClassVar[Callable[["PairedComparisons", str], dict[str, "PairedComparisons"]]] = (
-        data_subsets.by_group
-    )
+    without_dates = data_subsets.without_dates
+    with_option_covariates = data_subsets.with_option_covariates
+    by_respondent = data_subsets.by_respondent
+    by_group = data_subsets.by_group
     by_order: Final = data_subsets.by_order
-    with_more: ClassVar[
-        Callable[["PairedComparisons", "PairedComparisons"], "PairedComparisons"]
-    ] = data_subsets.with_more
-    together: ClassVar[
-        Callable[
-            ["PairedComparisons", Sequence["PairedComparisons"], tuple[str, ...]],
-            "PairedComparisons",
-        ]
-    ] = data_subsets.together
+    with_more = data_subsets.with_more
+    together = data_subsets.together
 
     def __str__(self) -> str:
         total_text = format_plural(self.n_comparisons, "comparison")

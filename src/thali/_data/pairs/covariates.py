@@ -142,18 +142,16 @@ def read_covariates(
         raise DataError(f"Covariate {repeated_names[0]!r} is listed twice; remove the duplicate.")
     values_by_name: dict[str, np.ndarray] = {}
     columns = column_names(frame)
+    free_columns = [name for name in columns if name not in used_columns]
     for name in names:
-        if name == ORDER and ORDER not in columns and option_columns is not None:
-            values_by_name[ORDER] = np.ones(len(frame))
-            continue
         side_pair = None
         if option_columns is not None:
-            side_pair = find_side_pair(
-                name, [c for c in columns if c not in used_columns], option_columns
-            )
+            if name == ORDER and ORDER not in columns:
+                values_by_name[ORDER] = np.ones(len(frame))
+                continue
+            side_pair = find_side_pair(name, free_columns, option_columns)
         if side_pair is not None:
-            first_column, second_column = side_pair
-            values_by_name |= _compute_differences(frame, first_column, second_column)
+            values_by_name |= _compute_differences(frame, *side_pair)
             continue
         values = get_column(frame, name)
         if name in used_columns:
@@ -239,18 +237,24 @@ def read_new_options(
 # Covariates in two columns, one for each side -----------------------------------------------------
 
 
-_SIDES = tuple(marks for marks in SIDES if marks != ("i", "j"))
+_PARTNERS = {
+    mark: partner
+    for marks in SIDES
+    if marks != ("i", "j")
+    for mark, partner in (marks, marks[::-1])
+}
 
 
 def list_covariate_columns(
     names: Sequence[str] | None, columns: Sequence[str], option_columns: tuple[str, str]
 ) -> list[str]:
     """Return the table columns from which these covariates are read."""
-    column_set: dict[str, None] = {}
-    for covariate in names or ():
-        candidates = find_side_pair(covariate, columns, option_columns) or (covariate,)
-        column_set |= dict.fromkeys(column for column in candidates if column in columns)
-    return list(column_set)
+    candidates = [
+        column
+        for name in names or ()
+        for column in find_side_pair(name, columns, option_columns) or (name,)
+    ]
+    return [column for column in dict.fromkeys(candidates) if column in columns]
 
 
 def find_side_pair(
@@ -271,8 +275,8 @@ def find_side_pair(
     [('length_a', 'length_b'), ('length_a', 'length_b'), None]
     """
     for column in columns:
-        for stem, mark, other_mark in _split_side_words(column):
-            partner_split = stem, other_mark, mark
+        for stem, mark in _split_side_words(column):
+            partner_split = stem, _PARTNERS[mark]
             partner = next((c for c in columns if partner_split in _split_side_words(c)), None)
             if (
                 partner is None
@@ -282,31 +286,29 @@ def find_side_pair(
             ):
                 continue
             first_marks, second_marks = (
-                {word for _, word, _ in _split_side_words(option_column)}
+                {word for _, word in _split_side_words(option_column)}
                 for option_column in option_columns
             )
-            is_second = other_mark in first_marks or mark in second_marks
+            is_second = _PARTNERS[mark] in first_marks or mark in second_marks
             # neither option column contains a side word
-            if not (is_second or mark in first_marks or other_mark in second_marks):
-                is_second = any(mark == pair[1] for pair in _SIDES)
+            if not (is_second or mark in first_marks or _PARTNERS[mark] in second_marks):
+                is_second = any(mark == second for _, second in SIDES)
             if is_second:
                 return partner, column
             return column, partner
     return None
 
 
-def _split_side_words(column: str) -> list[tuple[str, str, str]]:
-    """Return (rest, side word, other side's word) splits of a column name."""
+def _split_side_words(column: str) -> list[tuple[str, str]]:
+    """Return (rest, side word) splits of a column name."""
     name_splits = []
     name_parts = re.split(r"([ _.\-]+)", column)
     for k in range(0, len(name_parts), 2):
-        other_words = [*name_parts[: max(k - 1, 0)], *name_parts[k + 1 if k else 2 :]]
-        for side_pair in _SIDES:
-            if name_parts[k].lower() in side_pair and other_words:
-                side_word = name_parts[k].lower()
-                name_splits.append(
-                    ("".join(other_words), side_word, side_pair[1 - side_pair.index(side_word)])
-                )
+        side_word = name_parts[k].lower()
+        # without the separator before the word, or after the first word
+        other_words = name_parts[: max(k - 1, 0)] + name_parts[max(k + 1, 2) :]
+        if side_word in _PARTNERS and other_words:
+            name_splits.append(("".join(other_words), side_word))
     return name_splits
 
 
@@ -314,16 +316,18 @@ def _compute_differences(
     frame: "pd.DataFrame", first_column: str, second_column: str
 ) -> dict[str, np.ndarray]:
     """Return first minus second option's values, by covariate name."""
-    side_values = get_column(frame, first_column), get_column(frame, second_column)
-    for side_column in side_values:
+    first_values, second_values = (
+        get_column(frame, name) for name in (first_column, second_column)
+    )
+    for side_column in (first_values, second_values):
         if not has_numbers(side_column):
             raise DataError(
                 f"{first_column!r} and {second_column!r} describe the two sides, so their"
-                " difference requires"
-                f" numbers, but {side_column.name!r} contains {side_column.iloc[0]!r}. Rename one"
-                " of them if it describes the whole comparison."
+                f" difference requires numbers, but {side_column.name!r} contains"
+                f" {side_column.iloc[0]!r}. Rename one of them if it describes the whole"
+                " comparison."
             )
-    differences: pd.Series = side_values[0] - side_values[1]
+    differences: pd.Series = first_values - second_values
     return _read_number_covariate(differences.rename(f"{first_column} - {second_column}"), frame)
 
 

@@ -13,6 +13,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..base_classes import Frozen
 from ..column_readers import get_column, number_distinct_rows
+from ..column_roles import column_names
 from ..respondent_answers import RowRespondents
 
 if TYPE_CHECKING:
@@ -117,12 +118,9 @@ class DatedComparisons(Frozen):
 
     def are_between(self, since: Any, until: Any) -> np.ndarray:
         """Return which rows are between two dates, both included; None: no limit."""
-        first_time = self.time.min()
-        last_time = self.time.max()
-        if (bound := parse_bound(self.unit, "since", since)) is not None:
-            first_time = bound[0]
-        if (bound := parse_bound(self.unit, "until", until)) is not None:
-            last_time = bound[1]
+        limits = self.time.min(), self.time.max()
+        first_time, _ = parse_bound(self.unit, "since", since) or limits
+        _, last_time = parse_bound(self.unit, "until", until) or limits
         is_between = (self.time >= first_time) & (self.time <= last_time)
         if not is_between.any():
             raise DataError(
@@ -195,9 +193,8 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         else:
             period_start = np.datetime64(bound_text, "Y")
         next_period = period_start + np.timedelta64(1, np.datetime_data(period_start.dtype)[0])
-        return int(first_day.astype(np.int64)), int(
-            next_period.astype("datetime64[D]").astype(np.int64)
-        ) - 1
+        end_day = next_period.astype("datetime64[D]")
+        return int(first_day.astype(np.int64)), int(end_day.astype(np.int64)) - 1
     except (ValueError, TypeError):
         expected_text = "an integer"
         if unit == DAY:
@@ -247,9 +244,9 @@ def name_date_column(frame: "pd.DataFrame", columns: dict[str, Any]) -> dict[str
         return columns
     named_columns = [name for name in columns.values() if isinstance(name, str)]
     date_columns = [
-        str(name)
-        for name in frame.columns
-        if name not in named_columns and _contains_dates(frame, str(name))
+        name
+        for name in column_names(frame)
+        if name not in named_columns and _contains_dates(frame, name)
     ]
     if len(date_columns) > 1:
         raise DataError(
@@ -289,8 +286,6 @@ def _convert_days(date_column: "pd.Series") -> np.ndarray:
 
 def _parse_numbers(column: str, numbers: np.ndarray, frame: "pd.DataFrame") -> RowDates:
     """Convert numbers to dates: Unix times, days such as 20240531, or integer periods."""
-    # Numbers are seconds, milli-, micro- or nanoseconds since 1970, days such as 20240531, or
-    # integer periods.
     import pandas as pd
 
     if (ticks_per_second := _find_ticks(numbers)) is not None:
@@ -326,7 +321,7 @@ def count_rapid_votes(
     counts: np.ndarray,
 ) -> RowRespondents | None:
     """Add the rows' votes within a second after another of the same respondent and pair."""
-    time_columns = [name for name in map(str, frame.columns) if _TIME_NAME.search(name)]
+    time_columns = [name for name in column_names(frame) if _TIME_NAME.search(name)]
     if row_respondents is None or not time_columns:
         return row_respondents
     low = np.minimum(first, second)
@@ -370,24 +365,23 @@ def _parse_texts(column: str, texts: "pd.Series", frame: "pd.DataFrame") -> np.n
 
     distinct_texts, text_index = np.unique(texts.to_numpy(str), return_inverse=True)
     distinct_series: Any = pd.Series(distinct_texts)
-    days_by_format = {}
-    best_format = ("", np.zeros(len(distinct_texts), bool))
+    possible_days = []
+    is_read_best = np.zeros(len(distinct_texts), bool)
     for date_format in _FORMATS:
         date_texts = distinct_series
         if date_format != "ISO8601":
             date_texts = distinct_series.str.replace(r"[ T]\d{1,2}:\d{2}.*$", "", regex=True)
         days: Any = pd.to_datetime(date_texts, format=date_format, errors="coerce", utc=True)
-        if days.notna().all():
-            days_by_format[date_format] = _convert_days(days)
-        if days.notna().sum() > best_format[1].sum():
-            best_format = date_format, days.notna().to_numpy()
-    possible_days = list(days_by_format.values())
+        is_read = days.notna().to_numpy()
+        if is_read.all():
+            possible_days.append(_convert_days(days))
+        if is_read.sum() > is_read_best.sum():
+            is_read_best = is_read
     if not possible_days:
-        is_read = best_format[1][text_index]
-        bad_row = is_read.argmin()
-        good_row = find_first(is_read)
+        is_read_row = is_read_best[text_index]
+        bad_row = is_read_row.argmin()
         contrast_text = ""
-        if good_row is not None:
+        if (good_row := find_first(is_read_row)) is not None:
             contrast_text = f", but {texts.iloc[good_row]!r} in row {frame.index[good_row]}"
         raise DataError(
             f"Column {column!r} contains {texts.iloc[bad_row]!r} in row"

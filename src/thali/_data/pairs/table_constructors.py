@@ -118,10 +118,13 @@ def from_frame(
     else:
         columns = PairColumns(
             (chosen or "chosen", rejected or "rejected"),
-            tuple(name for name in all_columns if name == "count"),
-            next((name for name in all_columns if name == "ties"), None),
-            find_respondent_column(all_columns, (count, respondent)),
+            times=(),
+            respondent=find_respondent_column(all_columns, (count, respondent)),
         )
+        if count is None and "count" in all_columns:
+            count = "count"
+        if ties is None and "ties" in all_columns:
+            ties = "ties"
     columns = columns.with_named(count, losses, respondent)._replace(ties=ties or columns.ties)
     return read_list(cls, frame, columns, labels, weights)
 
@@ -244,13 +247,13 @@ def from_pairs(
     for k, pair in enumerate(pair_list):
         if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
             raise DataError(f"`pairs` must contain (winner, loser) tuples; pairs[{k}] is {pair!r}.")
-    winners = pd.Series([pair[0] for pair in pair_list], dtype=object)
-    losers = pd.Series([pair[1] for pair in pair_list], dtype=object)
-    ones = np.ones(len(pair_list))
+    winners, losers = (pd.Series([pair[k] for pair in pair_list], dtype=object) for k in (0, 1))
+    counts = np.zeros((3, len(pair_list)))
+    counts[0] = 1.0
     option_labels, winner, loser = encode_labels(
-        winners, losers, ones, labels, lambda k, _: f"in pairs[{k}]"
+        winners, losers, counts[0], labels, lambda k, _: f"in pairs[{k}]"
     )
-    rows = ComparisonRows(winner, loser, np.stack([ones, 0.0 * ones, 0.0 * ones]))
+    rows = ComparisonRows(winner, loser, counts)
     data = build_from_fields(cls, *build_fields(option_labels, rows))
     warn_each(find_similar_labels(data.labels))
     return data
@@ -348,9 +351,7 @@ def from_trials(
     if people is not None:
         check_columns(frame, people)
         columns = find_trial_columns(frame, named_columns, False)
-        covariate_columns = list_covariate_columns(
-            covariates, list(frame.columns), (columns.first, columns.second)
-        )
+        covariate_columns = list_covariate_columns(covariates, list(frame.columns), columns.options)
         used_columns = {*columns.used, *people, *covariate_columns, date}
         frame = frame.loc[:, [name for name in frame.columns if name in used_columns]]
     data, _ = read_trials(
