@@ -181,29 +181,28 @@ def _read_counts(
     frame: "pd.DataFrame", columns: PairColumns, weights: bool
 ) -> tuple[np.ndarray, ...]:
     """Read each row's counts of the first option, the second, and ties."""
-    no_counts = np.zeros(len(frame))
     ties_column = columns.ties
     marks = frame.loc[:, list(filter(None, (*columns.times, ties_column)))]
     if len(columns.times) == 2 and marks.eq(1).equals(marks.notna()):  # 1, or empty
         frame = frame.assign(**marks.fillna(0))
-    tie_counts = no_counts
+    no_counts = tie_counts = np.zeros(len(frame))
     if ties_column is not None and not frame[ties_column].isna().to_numpy().all():
         tie_counts = read_counts(frame, ties_column, weights)
     if columns.has_probability:
-        shares = get_column(frame, columns.times[0])
+        name = columns.times[0]
+        shares = get_column(frame, name)
         if has_numbers(shares) and not shares.dropna().between(0.0, 1.0).all():
             raise DataError(
-                f"Column {columns.times[0]!r} must contain probabilities, but its numbers range"
+                f"Column {name!r} must contain probabilities, but its numbers range"
                 f" from {shares.min():g} to {shares.max():g}; convert log odds x to 1 / (1 +"
                 " exp(-x)), and divide percentages by 100."
             )
-    counts_by_column = [read_counts(frame, name, weights) for name in columns.times]
-    chosen_counts, rejected_counts = [*counts_by_column, no_counts, no_counts][:2]
-    if columns.has_probability:
+        probabilities = read_counts(frame, name, weights)
         repeats = read_counts(frame, columns.repeats, weights)
-        return repeats * chosen_counts, repeats * (1.0 - chosen_counts), tie_counts
+        return repeats * probabilities, repeats * (1.0 - probabilities), tie_counts
     if columns.times:
-        return chosen_counts, rejected_counts, tie_counts
+        counts = [read_counts(frame, name, weights) for name in columns.times]
+        return (*[*counts, no_counts][:2], tie_counts)
     if (k := find_first(tie_counts > 1)) is not None:
         raise DataError(
             f"Column {ties_column!r} contains {tie_counts[k]:g} in row {frame.index[k]}, but no"

@@ -76,7 +76,7 @@ if TYPE_CHECKING:
 FIRST = 1.0
 SECOND = -1.0
 TIE = 0.0
-_MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
+MEANINGS = {"first": FIRST, "second": SECOND, "tie": TIE, "left": FIRST, "right": SECOND}
 MISSING = "missing"  # the word in a coding for values that are not answers
 _GAME = {
     "h": FIRST,
@@ -275,13 +275,13 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
     """Return the outcome (FIRST, SECOND, TIE) of each text in a coding."""
     outcome_by_text = {}
     for coded_value, word in coding.items():
-        if word not in _MEANINGS:
+        if word not in MEANINGS:
             raise DataError(
                 Argument("coding"),
                 " must map each value to 'first' or 'left', 'second' or 'right', 'tie' or"
                 f" 'missing'; got {word!r}.",
             )
-        outcome_by_text[format_label(coded_value)] = _MEANINGS[word]
+        outcome_by_text[format_label(coded_value)] = MEANINGS[word]
     return outcome_by_text
 
 
@@ -331,9 +331,12 @@ def _map_sides(
 
 
 def _map_flags(
-    texts: list[str], chosen_column: str, option_columns: tuple[str, str]
+    texts: Iterable[str], chosen_column: str, option_columns: tuple[str, str]
 ) -> dict[str, float] | None:
     """Return the outcome of yes and no in a column such as left_chosen; None for others."""
+    answer_texts = {*texts} - {""}
+    if not {*map(str.casefold, answer_texts)} <= {*_FLAGS}:
+        return None
     outcome_by_word = _map_name_words(option_columns)
     first_words, second_words = _list_own_words(option_columns)
     for first, second in _ALL_SIDES:
@@ -341,8 +344,7 @@ def _map_flags(
             outcome_by_word |= {first: FIRST, second: SECOND}
     name_words = list_name_words(chosen_column)
     sides = {outcome_by_word[word] for word in name_words if word in outcome_by_word}
-    answer_texts = [text for text in texts if text]
-    if len(sides) != 1 or not {*map(str.casefold, answer_texts)} <= {*_FLAGS}:
+    if len(sides) != 1:
         return None
     (side,) = sides
     return {text: side * _FLAGS[text.casefold()] for text in answer_texts}
@@ -351,17 +353,16 @@ def _map_flags(
 _FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": -1.0, "false": -1.0, "no": -1.0}
 
 
-def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
+def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> float | None:
     """Return the outcome of a word for a side, or of a text such as "a>>b"; None for others."""
     comparison = _COMPARISON.fullmatch(word)
     if comparison is None:
         return outcome_by_word.get(word)
     first, sign, second = comparison.groups()
-    if outcome_by_word.get(first) != -outcome_by_word.get(second, np.nan):
+    outcome = outcome_by_word.get(first)
+    if outcome is None or outcome != -outcome_by_word.get(second, np.nan):
         return None
-    if sign == "=":
-        return TIE
-    return outcome_by_word[first] * (1 - 2 * (sign == "<"))
+    return {">": outcome, "=": TIE, "<": -outcome}[sign]
 
 
 def _map_name_words(option_columns: tuple[str, str]) -> dict[str, float]:
@@ -385,13 +386,12 @@ def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str,
     outcome_by_word: dict[str, float] = {}
     first_words, second_words = _list_own_words(option_columns)
     for marks in (*MORE_SIDES, *SIDES):
-        sides = FIRST, SECOND
-        for first, second in (marks, (marks[0][0], marks[1][0])):
-            if first in second_words and second in first_words:
-                sides = SECOND, FIRST  # columns such as blue and red
-        for word_pattern in _SIDE_PATTERNS:
-            words = map(word_pattern.format, marks)
-            outcome_by_word |= dict(zip(words, sides, strict=True))
+        first, second = marks
+        for mark, other_mark in (marks, (first[0], second[0])):
+            if mark in second_words and other_mark in first_words:
+                second, first = marks  # columns such as blue and red
+        for pattern in _SIDE_PATTERNS:
+            outcome_by_word |= {pattern.format(first): FIRST, pattern.format(second): SECOND}
     if is_game:
         outcome_by_word |= _GAME
     return outcome_by_word | _map_name_words(option_columns)
@@ -400,7 +400,7 @@ def _map_side_words(option_columns: tuple[str, str], is_game: bool) -> dict[str,
 def _map_numbers(texts: set[str], is_game: bool, has_ties: bool) -> dict[str, float] | None:
     """Return the outcome of the numbers 1/2, 1/0/-1 or 1/0; None for other texts."""
     if texts <= {"1", "2", "1.5", "X", "x"} and texts & {"1", "2"}:
-        return {"1": FIRST, "2": SECOND} | dict.fromkeys(("1.5", "X", "x"), TIE)
+        return {"1": FIRST, "2": SECOND, "1.5": TIE, "X": TIE, "x": TIE}
     if texts <= {"1", "0", "-1"} and "-1" in texts:
         return {"1": FIRST, "0": TIE, "-1": SECOND}
     if texts <= {"1", "0"} and (is_game or has_ties):
@@ -625,9 +625,9 @@ def _list_option_cells(frame: "pd.DataFrame", verdict_column: str) -> list[str]:
     chosen_texts = texts.pop(verdict_column, None)
     if chosen_texts is None:
         return []
-    is_chosen = {name: labels == chosen_texts for name, labels in texts.items()}
-    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.to_numpy().any()]
-    n_chosen = np.sum([is_chosen[name].to_numpy() for name in option_columns], axis=0)
+    is_chosen = {name: (labels == chosen_texts).to_numpy() for name, labels in texts.items()}
+    option_columns = [name for name, is_equal in is_chosen.items() if is_equal.any()]
+    n_chosen = np.sum([is_chosen[name] for name in option_columns], axis=0)
     is_tied = chosen_texts.map(simplify_name).isin(TIE_WORDS).to_numpy()
     if not option_columns or not ((n_chosen == 1) | is_tied).all():
         return []
@@ -791,12 +791,13 @@ def _contain_chosen_number(
     frame: "pd.DataFrame", side_columns: SideColumns, verdict_column: str | None
 ) -> bool:
     """Return whether one of two columns has the number of the chosen option in every row."""
-    if verdict_column is None:
+    if verdict_column is None or frame[verdict_column].dtype.kind not in "iu":
         return False
-    cells = frame[[*side_columns.columns, verdict_column]].astype(str)
-    first, second, chosen = (cells.iloc[:, k] for k in range(3))
+    chosen, first, second = (
+        frame[name].astype(str) for name in (verdict_column, *side_columns.columns)
+    )
     # 1 and 2 may be sides
-    has_labels = frame[verdict_column].dtype.kind in "iu" and not chosen.isin(("0", "1", "2")).all()
+    has_labels = not chosen.isin(("0", "1", "2")).all()
     return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
 
 
@@ -880,7 +881,7 @@ def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
     for pair in find_side_columns(column_names(frame)):
         if _TOTAL.sub("", pair.stem) not in _SCORES:
             continue
-        scores = _order_sides(pair.columns, columns[:2])
+        scores = _order_sides(pair.columns, columns.options)
         numbers = frame[[*columns.verdict, *scores]].select_dtypes("number")
         if numbers.shape[1] != 4:  # texts, or one column of the outcome
             continue
@@ -961,13 +962,12 @@ def _list_verdict_cells(
 def _contains_sides(name: str, labels: "pd.Series", option_columns: tuple[str, str]) -> bool:
     """Return whether cells are words for both sides or for a tie, or mark a named side."""
     texts = [*labels.unique()]
-    tie_texts = {*filter(_is_tie, texts)}
     sides_by_text = None
     if mentions_choice(name) or not {"win", "wins", "won"}.isdisjoint(list_name_words(name)):
         sides_by_text = _map_flags(texts, name, option_columns)
     if sides_by_text is None and not any(map(is_number, texts)):
-        sides_by_text = _map_sides(texts, tie_texts, option_columns, False)
-    return sides_by_text is not None and {FIRST, SECOND} <= {*map(sides_by_text.get, texts)}
+        sides_by_text = _map_sides(texts, {*filter(_is_tie, texts)}, option_columns, False)
+    return sides_by_text is not None and {FIRST, SECOND} <= {*sides_by_text.values()}
 
 
 def read_trial_outcomes(
@@ -1051,26 +1051,20 @@ def count_outcomes(outcomes: np.ndarray, row_counts: np.ndarray) -> np.ndarray:
 
 
 def _find_second_listings(
-    frame: "pd.DataFrame", columns: TrialColumns, outcome: np.ndarray
+    frame: "pd.DataFrame", columns: TrialColumns, outcomes: np.ndarray
 ) -> np.ndarray:
     """Return which rows list a game again, from the other side; none unless all games are twice."""
     # another column, such as a date or the number of the game, shows which rows are one game
     import pandas as pd
 
-    first, second = (get_column(frame, name).map(format_label) for name in columns[:2])
+    first, second = (read_row_texts(get_column(frame, name)) for name in columns.options)
     sign = np.where(first < second, 1, -1)
-    sides = pd.DataFrame(
-        {
-            "low": first.where(first < second, second),
-            "high": second.where(first < second, first),
-            "sign": sign,
-            "outcome": sign * outcome,
-        }
-    )
+    sides = pd.DataFrame({"sign": sign, "outcome": sign * outcomes}, frame.index)
+    pair_keys = [np.minimum(first, second), np.maximum(first, second)]
     for name in column_names(frame):
         if name in columns.used:
             continue
-        games: Any = sides.groupby([frame[name], sides["low"], sides["high"]])
+        games: Any = sides.groupby([frame[name], *pair_keys])
         has_two_sides = (games.size() == 2) & (games["sign"].sum() == 0)
         has_two_sides &= games["outcome"].nunique(dropna=False) == 1
         if 2 * has_two_sides.sum() == len(frame):  # groups leave empty cells out

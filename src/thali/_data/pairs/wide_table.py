@@ -43,6 +43,7 @@ from ..respondent_answers import read_respondents, treat_rows_as_respondents
 from .comparison_rows import ComparisonRows
 from .trial_rows import (
     FIRST,
+    MEANINGS,
     SECOND,
     TIE,
     TrialOutcomes,
@@ -76,7 +77,6 @@ _PAIR_WORDS = ("pair", "paar", "comp", "match", "vergleich", "pc", "cmp", "vgl")
 _NUMBERED = re.compile(r"([^\d]*?)[_. ]?(\d{1,9})")
 # a column with this number of different cells contains no answers
 MAX_DIFFERENT = 1_000
-_TYPICAL = ({"1", "2"}, {"1", "0", "-1"}, {"0", "1", "2"})
 
 Pair = tuple[str, str]
 
@@ -138,7 +138,7 @@ def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:
     """Return columns V1, V2, ... if all cells are 1/2 or 1/0/-1; else []."""
     for numbered_columns in _group_numbered(column_names(frame)).values():
         texts = set().union(*(_list_answers(frame, name) for name in numbered_columns))
-        if len(numbered_columns) > 2 and any(texts <= code_texts for code_texts in _TYPICAL[:2]):
+        if len(numbered_columns) > 2 and any(texts <= code.keys() for code in _CODES[:2]):
             return numbered_columns
     return []
 
@@ -261,7 +261,7 @@ def _can_be_answers(texts: set[str], pair: Pair) -> bool:
     """Return whether all cells of a column can be answers about this pair."""
     texts = texts - find_no_answers(texts, pair)
     answer_labels = _select_labels(texts, pair)
-    if any(texts <= codes for codes in _TYPICAL) or match_places(answer_labels, pair):
+    if any(texts <= code.keys() for code in _CODES) or match_places(answer_labels, pair):
         return True
     return any(
         answer_labels <= words
@@ -274,15 +274,7 @@ def _select_labels(texts: Iterable[str], labels: Collection[str]) -> set[str]:
     return {text for text in texts if simplify_name(text) not in _NO_LABELS or text in labels}
 
 
-_SIGNS = {
-    ">": FIRST,
-    "<": SECOND,
-    "=": TIE,
-    "first": FIRST,
-    "second": SECOND,
-    "left": FIRST,
-    "right": SECOND,
-}
+_SIGNS = {">": FIRST, "<": SECOND, "=": TIE, **MEANINGS}
 _CODES: tuple[dict[str, float], ...] = (
     {"1": FIRST, "2": SECOND},
     {"1": FIRST, "-1": SECOND, "0": TIE},
@@ -424,7 +416,7 @@ def _recognise_code(
     answer_texts = _select_labels(texts_found, labels)
     if answer_texts and answer_texts <= labels and not answer_texts <= {"1", "2"}:
         return None, "the chosen label"
-    if answer_texts <= set(_SIGNS):
+    if answer_texts <= _SIGNS.keys():
         return _SIGNS, "the chosen side"
     if answer_texts <= {"0", "1"}:
         if {*pair_by_column} == {*map("".join, pair_by_column.values())}:
@@ -436,7 +428,7 @@ def _recognise_code(
             ".",
         )
     for code in _CODES:
-        if answer_texts <= set(code):
+        if answer_texts <= code.keys():
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
