@@ -10,6 +10,7 @@ from thali._inference.index_arithmetic import sum_by_index
 from thali._labels import (
     check_labels,
     choose_number,
+    find_label_indices,
     format_label,
     format_plural,
     index_labels,
@@ -219,19 +220,15 @@ def without_pair(data: "PairedComparisons", a: str, b: str) -> "PairedComparison
     >>> data.without_pair("milk", "tea")
     PairedComparisons(3 options, 2 pairs, 20 comparisons, 1 component)
     """
-    first_index, second_index = sorted(
-        _find_option_positions(data, [format_label(a), format_label(b)])
-    )
+    names = [format_label(a), format_label(b)]
+    first_index, second_index = sorted(_find_option_positions(data, names))
     is_kept = (data.first != first_index) | (data.second != second_index)
     if is_kept.all():
-        raise DataError(
-            f"{format_label(a)!r} and {format_label(b)!r} were never compared, so there is nothing"
-            " to remove."
-        )
+        raise DataError(f"{shorten(names)} were never compared, so there is nothing to remove.")
     if not is_kept.any():
         raise DataError(
-            f"{format_label(a)!r} and {format_label(b)!r} are the only pair compared; without this"
-            " pair, no data would be left."
+            f"{shorten(names)} are the only pair compared; without this pair, no data would be"
+            " left."
         )
 
     def remove_pair(rows: ComparisonRows) -> ComparisonRows:
@@ -286,13 +283,15 @@ def build_questions(
     """
     n_outcomes = len(outcomes)
 
+    def number_answers(groups: np.ndarray) -> np.ndarray:
+        """Return the indices of the answers of groups, all of each group after another."""
+        return (n_outcomes * groups.astype(np.int64)[:, None] + np.arange(n_outcomes)).ravel()
+
     def list_given_answers() -> GivenAnswers | None:
         """Return the answers of each respondent; None if respondents are unknown."""
         if (answers := cells.answers) is None:
             return None
-        answer_index = (
-            n_outcomes * answers.pair.astype(np.int64)[:, None] + np.arange(n_outcomes)
-        ).ravel()
+        answer_index = number_answers(answers.pair)
         times = np.column_stack([getattr(answers, name) for name in outcomes]).ravel()
         is_positive = times > 0.0
         respondent = np.repeat(answers.respondent, n_outcomes)
@@ -312,8 +311,9 @@ def build_questions(
         if n_outcomes == OUTCOMES:
             row_kind = TIED
             names["tied"] = np.tile([False, True], data.n_pairs)
-        row_index = (n_outcomes * cells.pair[:, None] + np.arange(n_outcomes)).ravel()
-        report_rows = build_report_rows(row_kind, row_index, names, len(cells.pair))
+        report_rows = build_report_rows(
+            row_kind, number_answers(cells.pair), names, len(cells.pair)
+        )
         pair_bounds = np.arange(data.n_pairs + 1)
         is_last = np.arange(n_outcomes) == n_outcomes - 1
         return report_rows._replace(
@@ -723,10 +723,7 @@ def _merge_rows(
     labels: tuple[str, ...],
 ) -> "PairedComparisons":
     """Merge rows of several `PairedComparisons`, with the order if all know it."""
-    option_indices = index_labels(labels)
-    new_indices = [
-        np.array([option_indices[label] for label in dataset.labels]) for dataset in datasets
-    ]
+    new_indices = [find_label_indices(dataset.labels, labels) for dataset in datasets]
     merged_rows = stack_rows(list(map(_renumber_options, parts, new_indices)))
     if merged_rows.covariates is not None and labels != datasets[0].labels:
         merged_rows = merged_rows._replace(covariates=merged_rows.covariates._replace(options=None))
