@@ -353,7 +353,7 @@ def _map_flags(
 _FLAGS = {"1": 1.0, "true": 1.0, "yes": 1.0, "0": -1.0, "false": -1.0, "no": -1.0}
 
 
-def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> float | None:
+def _read_side(word: str, outcome_by_word: Mapping[str, float]) -> Any:
     """Return the outcome of a word for a side, or of a text such as "a>>b"; None for others."""
     comparison = _COMPARISON.fullmatch(word)
     if comparison is None:
@@ -793,9 +793,9 @@ def _contain_chosen_number(
     """Return whether one of two columns has the number of the chosen option in every row."""
     if verdict_column is None or frame[verdict_column].dtype.kind not in "iu":
         return False
-    chosen, first, second = (
-        frame[name].astype(str) for name in (verdict_column, *side_columns.columns)
-    )
+    names = (verdict_column, *side_columns.columns)
+    cells: list[Any] = [frame[name].astype(str) for name in names]
+    chosen, first, second = cells
     # 1 and 2 may be sides
     has_labels = not chosen.isin(("0", "1", "2")).all()
     return has_labels and bool(((chosen == first) ^ (chosen == second)).all())
