@@ -213,13 +213,8 @@ def _group_numbered(columns: list[str]) -> dict[str, list[str]]:
 
 
 def _match_running_numbers(columns: list[str]) -> dict[str, Pair]:
-    """Return the pair of columns V1, V2, ... in prefmod's order, if complete.
-
-    Examples
-    --------
-    >>> _match_running_numbers(["V1", "V2", "V3"])
-    {'V1': ('1', '2'), 'V2': ('1', '3'), 'V3': ('2', '3')}
-    """
+    """Return the pair of columns V1, V2, ... in prefmod's order, if complete."""
+    # (1, 2), (1, 3), (2, 3), (1, 4), ...
     for numbered_columns in _group_numbered(columns).values():
         n_pairs = len(numbered_columns)
         n_options = round((1 + (1 + 8 * n_pairs) ** 0.5) / 2)
