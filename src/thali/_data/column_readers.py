@@ -213,11 +213,7 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     import pandas as pd
 
     codes, distinct_cells = pd.factorize(series)
-    # the last text belongs to code -1
-    cell_texts = [
-        *(format_label(value) for value in distinct_cells),
-        "",
-    ]
+    cell_texts = [*map(format_label, distinct_cells), ""]  # the last text belongs to code -1
     distinct_texts = list(dict.fromkeys(cell_texts))
     index_by_text = index_labels(distinct_texts)
     return np.array([index_by_text[text] for text in cell_texts], np.int64)[codes], distinct_texts
@@ -377,7 +373,7 @@ def select_answered_rows(
     for name in filter(None, answer_columns):
         if get_column(frame, name).dtype.kind in "iu":  # a column of integers has no gaps
             continue
-        answer_texts = list(map(format_label, get_column(frame, name)))
+        answer_texts = list_texts(frame, name)
         is_unanswered |= np.isin(answer_texts, ["", *find_no_answers(answer_texts, known_labels)])
         no_answer_words = find_no_answers(answer_texts, ())
         if no_answer_words and any(
@@ -474,19 +470,12 @@ def drop_self_comparisons(
     frame: "pd.DataFrame", first_column: str, second_column: str, count: str | None = None
 ) -> "pd.DataFrame":
     """Drop rows that compare an option with itself; note their number."""
-    import pandas as pd
-
-    code_by_text: dict[str, int] = {}
-    side_codes = []
-    for column in (first_column, second_column):
-        codes, distinct_cells = pd.factorize(get_column(frame, column))
-        text_codes = [
-            code_by_text.setdefault(format_label(value), len(code_by_text))
-            for value in distinct_cells
-        ]
-        side_codes.append(np.array([*text_codes, -1])[codes])
-    option_codes = [code for text, code in code_by_text.items() if text and not is_tie_label(text)]
-    is_self = (side_codes[0] == side_codes[1]) & np.isin(side_codes[0], option_codes)
+    first_codes, first_texts = encode_texts(get_column(frame, first_column))
+    second_codes, second_texts = encode_texts(get_column(frame, second_column))
+    options = [text for text in first_texts if text and not is_tie_label(text)]
+    first_options = find_label_indices(first_texts, options)[first_codes]
+    second_options = find_label_indices(second_texts, options)[second_codes]
+    is_self = (first_options == second_options) & (first_options >= 0)
     if not is_self.any() or is_self.all():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_self], count))
@@ -524,25 +513,18 @@ def encode_labels(
     describe_position = describe_position or describe_side
     refuse_empty(winners, "comparisons")
     n_rows = len(winners)
-    winner_codes, winner_cells = pd.factorize(winners)
-    loser_codes, loser_cells = pd.factorize(losers)
-    codes = np.concatenate(
-        [winner_codes, np.where(loser_codes < 0, -1, loser_codes + len(winner_cells))]
-    )
     # 1, 1.0, "1" and " 1" are the same label, so compare texts
-    distinct_texts = [
-        format_label(value) for values in (winner_cells, loser_cells) for value in values
-    ]
-    category_labels = [
-        format_label(value)
-        for series in (winners, losers)
-        if isinstance(series.dtype, pd.CategoricalDtype)
-        for value in series.cat.categories
-    ]
+    winner_codes, winner_texts = encode_texts(winners)
+    loser_codes, loser_texts = encode_texts(losers)
+    codes = np.concatenate([winner_codes, loser_codes + len(winner_texts)])
+    distinct_texts = [*winner_texts, *loser_texts]
     if labels is not None:
         all_labels = check_labels(labels)
     else:
-        all_labels = tuple(dict.fromkeys((*category_labels, *_sort_labels(codes, distinct_texts))))
+        row_codes = codes.reshape(2, -1).T.ravel()
+        texts_in_order = dict.fromkeys(distinct_texts[k] for k in pd.unique(row_codes))
+        category_labels = [*list_categories(winners), *list_categories(losers)]
+        all_labels = tuple(dict.fromkeys((*category_labels, *sort_texts([*texts_in_order]))))
     label_indices = find_label_positions(
         codes, distinct_texts, all_labels, lambda k: describe_position(k % n_rows, k < n_rows)
     )
@@ -590,13 +572,13 @@ def find_label_positions(
     return label_indices
 
 
-def _sort_labels(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
-    """Return distinct labels: numbers by size, names in order of appearance."""
+def list_categories(series: "pd.Series") -> tuple[str, ...]:
+    """Return the labels of a categorical column; () for other columns."""
     import pandas as pd
 
-    row_codes = codes.reshape(2, -1).T.ravel()
-    codes_in_order = pd.unique(row_codes[row_codes >= 0])  # those missing are refused later
-    return sort_texts(list(dict.fromkeys(texts[k] for k in codes_in_order)))
+    if not isinstance(series.dtype, pd.CategoricalDtype):
+        return ()
+    return tuple(dict.fromkeys(map(format_label, series.cat.categories)))
 
 
 def number_pairs(n: int, first_indices: np.ndarray, second_indices: np.ndarray) -> np.ndarray:
@@ -633,15 +615,11 @@ def encode_column(
 
     The labels are `labels`, the categories, or the values in order.
     """
-    import pandas as pd
-
     column = get_column(frame, name)
-    codes, distinct_cells = pd.factorize(column)
-    cell_texts = [format_label(value) for value in distinct_cells]
-    if labels is None and isinstance(column.dtype, pd.CategoricalDtype):
-        code_labels = tuple(dict.fromkeys(format_label(value) for value in column.cat.categories))
-    else:
-        code_labels = choose_labels(labels, cell_texts)
+    codes, cell_texts = encode_texts(column)
+    code_labels = list_categories(column)
+    if labels is not None or not code_labels:
+        code_labels = choose_labels(labels, filter(None, cell_texts))
     return find_label_positions(
         codes, cell_texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
     ), code_labels

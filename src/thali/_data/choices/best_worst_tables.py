@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.index_arithmetic import find_first
-from thali._labels import find_label_indices, format_label, has_repeats, shorten, suggest
+from thali._labels import format_label, has_repeats, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..choice_marks import find_keys, find_label_column
@@ -50,7 +50,7 @@ from ..column_roles import (
 )
 from ..respondent_answers import read_any_respondents
 from ..respondent_table import is_constant_within
-from .long_and_wide_tables import RawOccasions
+from .long_and_wide_tables import RawOccasions, encode_row_labels
 from .rankings import RANK_STEMS
 
 if TYPE_CHECKING:
@@ -452,14 +452,9 @@ def read_best_worst_occasions(
         raise _build_answer_error("", option_rows[row], frame.index[row], name)
     cells = np.array(option_rows, object)
     occasion, place = np.nonzero(cells != "")
-    option_texts = cells[occasion, place].tolist()
+    option_texts = cells[occasion, place]
     option_labels = choose_labels(labels, option_texts)
-    alternative = find_label_indices(option_texts, option_labels)
-    if (k := find_first(alternative < 0)) is not None:
-        raise DataError(
-            f"{option_texts[k]!r} in row {frame.index[occasion[k]]} is not in"
-            f" `labels`.{suggest(option_texts[k], option_labels)}"
-        )
+    alternative = encode_row_labels(frame, occasion, option_texts, option_labels)
     is_best, *is_worst = (place[:, None] == positions[occasion]).T
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     return RawOccasions(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.index_arithmetic import find_first
-from thali._labels import check_labels, format_label, index_labels, shorten, suggest
+from thali._labels import check_labels, find_label_indices, format_label, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..choice_marks import (
@@ -23,6 +23,7 @@ from ..column_readers import (
     convert_frame,
     encode_column,
     get_column,
+    list_categories,
     list_texts,
     read_counts,
     read_flags,
@@ -161,28 +162,28 @@ def read_wide_occasions(
         )
     if not offered_by_column:
         offered_by_column = [[label] * len(frame) for label in option_labels]
-    row_offers = [(r, cell) for cells in offered_by_column for r, cell in enumerate(cells) if cell]
-    if not row_offers:
+    cells = np.array(offered_by_column, object).T
+    occasion, place = np.nonzero(cells != "")
+    if not len(occasion):
         raise DataError(
             "No alternative was offered in any row; check the columns that mark offers."
         )
-    label_indices = index_labels(option_labels)
-    for r, cell in [*row_offers, *enumerate(chosen_labels)]:
-        if cell not in label_indices:
-            raise DataError(
-                f"{cell!r} in row {frame.index[r]} is not in"
-                f" `labels`.{suggest(cell, option_labels)}"
-            )
+    alternative = encode_row_labels(frame, occasion, cells[occasion, place], option_labels)
+    chosen_index = encode_row_labels(frame, range(len(frame)), chosen_labels, option_labels)
     used_columns = (*column_by_role.values(), *alternatives, *available.values())
     row_respondents = read_any_respondents(frame, column_by_role["respondent"], used_columns)
     row_counts = read_counts(frame, column_by_role["count"], weights)
-    _check_winners(frame, row_offers, chosen_labels)
-    occasion = np.array([r for r, _ in row_offers], np.int64)
+    is_chosen = alternative == chosen_index[occasion]
+    if (row := find_first(np.bincount(occasion, is_chosen, len(frame)) == 0.0)) is not None:
+        raise DataError(
+            f"{chosen_labels[row]!r} was chosen in row {frame.index[row]}, but was not available;"
+            " correct or remove the row."
+        )
     return RawOccasions(
         option_labels,
         occasion,
-        np.array([label_indices[cell] for _, cell in row_offers], np.int64),
-        np.array([chosen_labels[r] == cell for r, cell in row_offers], bool),
+        alternative,
+        is_chosen,
         row_respondents.names,
         row_respondents.number[occasion],
         row_counts[occasion],
@@ -214,17 +215,17 @@ def _list_offers(
     return labels_by_column
 
 
-def _check_winners(
-    frame: "pd.DataFrame", row_offers: Iterable[tuple[int, str]], chosen_labels: list[str]
-) -> None:
-    """Raise DataError if an option was chosen in a row that does not offer it."""
-    all_offers = set(row_offers)
-    for row_index, chosen_label in enumerate(chosen_labels):
-        if (row_index, chosen_label) not in all_offers:
-            raise DataError(
-                f"{chosen_label!r} was chosen in row {frame.index[row_index]}, but was not"
-                " available; correct or remove the row."
-            )
+def encode_row_labels(
+    frame: "pd.DataFrame", rows: Sequence[int] | np.ndarray, texts: Any, labels: tuple[str, ...]
+) -> np.ndarray:
+    """Return the index among the labels of each text, which is in this row; raise if unknown."""
+    label_indices = find_label_indices(texts, labels)
+    if (k := find_first(label_indices < 0)) is not None:
+        raise DataError(
+            f"{texts[k]!r} in row {frame.index[rows[k]]} is not in"
+            f" `labels`.{suggest(texts[k], labels)}"
+        )
+    return label_indices
 
 
 def _check_offers(alternatives: Any, available: Any) -> None:
@@ -249,13 +250,11 @@ def _list_wide_labels(
     frame: "pd.DataFrame", chosen_column: str, all_texts: Iterable[str]
 ) -> tuple[str, ...]:
     """Return all option labels of a wide table: chosen ones first, then others."""
-    import pandas as pd
-
-    all_texts = list(filter(None, all_texts))
-    dtype = get_column(frame, chosen_column).dtype
-    if not isinstance(dtype, pd.CategoricalDtype):
-        return sort_texts(list(dict.fromkeys(all_texts)))
-    return tuple(dict.fromkeys([*(format_label(value) for value in dtype.categories), *all_texts]))
+    distinct_texts = dict.fromkeys(filter(None, all_texts))
+    categories = list_categories(get_column(frame, chosen_column))
+    if not categories:
+        return sort_texts([*distinct_texts])
+    return tuple(dict.fromkeys([*categories, *distinct_texts]))
 
 
 def find_columns(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, Any]:

@@ -117,6 +117,15 @@ _NUMBERED = re.compile(r"([^\d]*)(\d{1,9})")
 # columns of one question in surveys, such as toppings[1] or Rank the toppings [Ham]
 _BRACKETED = re.compile(r"(.*?)\s*\[(.+)\]\s*")
 _ENDINGS = ("", "choice", "place", "rank", "preference", "wahl", "wunsch", "choix")
+# {"secondchoice": ("firstchoice", 2), ...}: the first name of each series, and the rank
+_RANK_BY_NAME = {
+    ordinal + ending: (ordinals[0] + ending, rank)
+    for ordinals in _ORDINALS
+    for ending in _ENDINGS
+    for rank, ordinal in enumerate(ordinals, start=1)
+}
+_STEMS = "|".join(sorted(RANK_STEMS, key=len, reverse=True))
+_NUMBERED_RANK = re.compile(rf"(?:{_STEMS})?([0-9]{{1,3}})(?:{'|'.join(_ENDINGS)})")
 # the place before a label, as in 1. tea, 2. milk, or behind it, as in milk (2), tea (1)
 _ORDINAL_ENDING = "(?:st|nd|rd|th)?"
 _PLACE = re.compile(
@@ -172,19 +181,17 @@ def find_ranking_columns(
     )
     if count_column is None:
         numeric_columns = (name for name in count_columns if has_numbers(frame[name]))
-        count_column = next(
-            (name for name in numeric_columns if not is_row_number(get_column(frame, name))), None
-        )
+        count_column = next((c for c in numeric_columns if not is_row_number(frame[c])), None)
     role_columns = (respondent_column, count_column, BEST.find_column(name_by_simplified))
     other_columns = [name for name in all_columns if name not in role_columns]
     rank_columns = (
-        name_by_simplified[n]
-        for n in name_by_simplified
-        if (n in RANK.sure or (n.endswith("rank") and name_by_simplified[n] in other_columns))
-        and not all(isinstance(_parse_rank(c), str) for c in frame[name_by_simplified[n]].unique())
+        name
+        for plain_name, name in name_by_simplified.items()
+        if (plain_name in RANK.sure or (plain_name.endswith("rank") and name in other_columns))
+        and not all(isinstance(_parse_rank(c), str) for c in frame[name].unique())
     )
     rank_column = named_columns.get("rank") or next(rank_columns, None)
-    option_column = named_columns.get("option") or OPTION.find_column(name_by_simplified)
+    (option_column,) = find_named_columns(name_by_simplified, named_columns, (OPTION,))
     ranking_column = _GROUP.find_column(
         name_by_simplified, (rank_column, option_column, respondent_column)
     )
@@ -207,17 +214,23 @@ def find_ranking_columns(
         return RankingColumns(
             LONG, (option_column, rank_column), respondent_column, ranking_column, count_column
         )
-    if columns := _match_rank_columns(frame, other_columns):
-        return RankingColumns(RANKS, tuple(columns), respondent_column, None, count_column)
-    columns, doubtful_columns = find_rank_block(frame, other_columns, unranked == WORSE)
+    shape, columns = _find_row_columns(frame, other_columns, unranked)
+    if not columns:
+        return None
+    return RankingColumns(shape, tuple(columns), respondent_column, None, count_column)
+
+
+def _find_row_columns(
+    frame: "pd.DataFrame", names: list[str], unranked: str
+) -> tuple[str, list[str]]:
+    """Return the layout and the columns of rankings, one per row; without any, no columns."""
+    if columns := _match_rank_columns(frame, names):
+        return RANKS, columns
+    columns, doubtful_columns = find_rank_block(frame, names, unranked == WORSE)
     if columns and not doubtful_columns:
-        return RankingColumns(OPTIONS, tuple(columns), respondent_column, None, count_column)
-    text_columns = [
-        name for name in other_columns if _find_text_separator(name, get_column(frame, name))
-    ]
-    if len(text_columns) == 1:
-        return RankingColumns(TEXT, (text_columns[0],), respondent_column, None, count_column)
-    return None
+        return OPTIONS, columns
+    text_columns = [name for name in names if _find_text_separator(name, get_column(frame, name))]
+    return TEXT, text_columns * (len(text_columns) == 1)
 
 
 def _find_ranked_option(frame: "pd.DataFrame", rank: str, group: str) -> str | None:
@@ -476,41 +489,27 @@ def _are_ranks(frame: Any) -> bool:
 def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     """Return columns named by rank (rank1, rank2; 1st, 2nd), in the order of rank."""
     # Plain numbers are not names of ranks.
-    columns_by_stem: dict[tuple[str, str], list[str]] = {}
     numbered_by_stem: dict[tuple[str, str], dict[int, str]] = {}
-    columns_by_question: dict[str, dict[str, str]] = {"": {}}
+    worded_by_stem: dict[tuple[str, str], dict[int, str]] = {}
     for column_name in names:
         bracket_match = _BRACKETED.fullmatch(column_name)
-        question = ""
-        simplified_name = simplify_name(column_name)
-        if bracket_match:
-            question = bracket_match[1]
-            simplified_name = simplify_name(bracket_match[2])
-        columns_by_question.setdefault(question, {})[simplified_name] = column_name
+        question, text = bracket_match.groups() if bracket_match else ("", column_name)
+        simplified_name = simplify_name(text)
         number_match = _NUMBERED.fullmatch(simplified_name)
         if number_match and (
             number_match[1] in RANK_STEMS or (bracket_match and not number_match[1])
         ):
             numbered_columns = numbered_by_stem.setdefault((question, number_match[1]), {})
             numbered_columns.setdefault(int(number_match[2]), column_name)
-    for stem, numbered_columns in numbered_by_stem.items():
-        ranks = takewhile(numbered_columns.__contains__, count(1))
-        columns_by_stem[stem] = [numbered_columns[rank] for rank in ranks]
-    for question, name_by_simplified in columns_by_question.items():
-        for ordinals in _ORDINALS:
-            for ending in _ENDINGS:
-                plain_names = takewhile(
-                    name_by_simplified.__contains__,
-                    (plain_name + ending for plain_name in ordinals),
-                )
-                columns_by_stem[question, ordinals[0] + ending] = [
-                    name_by_simplified[plain_name] for plain_name in plain_names
-                ]
+        if simplified_name in _RANK_BY_NAME:
+            stem, rank = _RANK_BY_NAME[simplified_name]
+            worded_by_stem.setdefault((question, stem), {})[rank] = column_name
     # numbers in brackets may also number ratings
     candidate_series = [
         columns
-        for (_, stem), columns in columns_by_stem.items()
-        if len(columns) > 1 and (stem or _share_of_distinct_rows(frame, columns) == 1.0)
+        for (_, stem), column_by_rank in (numbered_by_stem | worded_by_stem).items()
+        if len(columns := _list_first_ranks(column_by_rank)) > 1
+        and (stem or _share_of_distinct_rows(frame, columns) == 1.0)
     ]
     longest_series = max(candidate_series, key=len, default=[])
     if not longest_series:
@@ -521,7 +520,11 @@ def _match_rank_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     return longest_series
 
 
-_STEMS = "|".join(sorted(RANK_STEMS, key=len, reverse=True))
+def _list_first_ranks(column_by_rank: dict[int, str]) -> list[str]:
+    """Return the columns of the ranks 1, 2, ..., up to the first rank without a column."""
+    return [column_by_rank[rank] for rank in takewhile(column_by_rank.__contains__, count(1))]
+
+
 _ORDINAL = r"[^\W\d_]+|\d+(?:st|nd|rd|th|\.)"
 _WORDED_RANK = re.compile(
     rf"(?<![^\W_])(?=((?:(?:{_ORDINAL})[\s_]*(?:{_STEMS})|(?:{_STEMS})[\W_]*\d+)(?![^\W_])"
@@ -541,8 +544,8 @@ def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
                 columns_by_question.setdefault(question, {})[rank] = name
     rankings = [
         columns
-        for ranked in columns_by_question.values()
-        if len(columns := [ranked[k] for k in takewhile(ranked.__contains__, count(1))]) > 2
+        for column_by_rank in columns_by_question.values()
+        if len(columns := _list_first_ranks(column_by_rank)) > 2
         and not all(has_numbers(frame[name]) for name in columns)
         and _share_of_distinct_rows(frame, columns) > 0.5
     ]
@@ -890,14 +893,10 @@ def _parse_rank(cell: Any) -> Any:
         return math.nan
     if place := _TIED_PLACE.fullmatch(plain_text):
         return int(place[1] or place[2])
-    for ending in filter(plain_text.endswith, _ENDINGS):
-        word = plain_text.removesuffix(ending)
-        for ordinals in _ORDINALS:
-            if word in ordinals:
-                return ordinals.index(word) + 1
-        stem = word.rstrip("0123456789")
-        if 0 < len(word) - len(stem) < 4 and stem in ("", *RANK_STEMS):
-            return int(word.removeprefix(stem))
+    if plain_text in _RANK_BY_NAME:
+        return _RANK_BY_NAME[plain_text][1]
+    if place := _NUMBERED_RANK.fullmatch(plain_text):
+        return int(place[1])
     return cell
 
 
