@@ -197,7 +197,7 @@ def list_people_columns(people: "pd.DataFrame | None") -> list[str]:
     grouping_columns = []
     for column in list_differing_columns(people):
         cells = get_column(people, column)
-        is_unique_text = _is_text(cells) and cells.is_unique
+        is_unique_text = not has_numbers(cells) and cells.is_unique
         if not is_unique_text and not _is_date(cells):
             grouping_columns.append(column)
     return grouping_columns
@@ -218,7 +218,7 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     respondent_codes = np.zeros(len(frame), np.int64)
     if roles.who is not None:
         respondent_codes = encode_cells(get_column(frame, roles.who))
-    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    codes_by_column = _encode_unused_columns(frame, roles)
     return [
         name
         for name, cell_codes in codes_by_column.items()
@@ -237,7 +237,7 @@ def guess_respondent_column(
     The rows of a value are adjacent, or another column is constant within them. Of several columns,
     the one with the most values is returned.
     """
-    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    codes_by_column = _encode_unused_columns(frame, roles)
     max_codes = {name: cell_codes.max() for name, cell_codes in codes_by_column.items()}
     candidates = [
         name
@@ -268,7 +268,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
     frame = frame.head(_MAX_CHECKED_ROWS)
     option_labels = _list_option_labels(frame, roles)
     used_codes = _encode_columns(frame, roles.all).values()
-    codes_by_column = _encode_columns(frame, _list_unused_columns(frame, roles))
+    codes_by_column = _encode_unused_columns(frame, roles)
     return [
         name
         for name, cell_codes in codes_by_column.items()
@@ -313,7 +313,7 @@ def can_be_measure(name: str, series: "pd.Series") -> bool:
 
     Trials, times and row numbers are excluded by name.
     """
-    if _is_text(series) or _is_outcome_name(name):
+    if not has_numbers(series) or _is_outcome_name(name):
         return False
     if series.head(_MAX_CHECKED_ROWS).nunique() == 1 == series.nunique():
         return False
@@ -333,15 +333,15 @@ def _has_few_labels(series: "pd.Series") -> bool:
     if series.isna().any():
         return False
     n_labels = series.nunique()
-    if _is_text(series):
+    if not has_numbers(series):
         return 2 <= n_labels <= len(series) / 2
     # integers that count up, such as trial numbers, are excluded
     is_integer = series.dtype.kind in "iu" and np.mean(np.diff(series) == 1) < 0.5
     return 3 <= n_labels <= len(series) / 2 and bool(is_integer)
 
 
-def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
-    """List columns that are unused, not constant, and no outcomes or dates."""
+def _encode_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> dict[str, np.ndarray]:
+    """Encode columns that are unused, not constant, and no outcomes or dates."""
     all_columns = column_names(frame)
     goal_columns = {
         name
@@ -349,15 +349,15 @@ def _list_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]
         if pair.stem in GOALS.synonyms
         for name in pair.columns
     }
-    return [
-        name
+    used_columns = roles.all | goal_columns
+    return {
+        name: encode_cells(get_column(frame, name))
         for name in all_columns
-        if name not in roles.all
-        and name not in goal_columns
+        if name not in used_columns
         and not _is_outcome_name(name)
         and get_column(frame, name).nunique() > 1
-        and not _is_date(get_column(frame, name))
-    ]
+        and not _is_date(frame[name])
+    }
 
 
 def _is_outcome_name(name: str) -> bool:
@@ -403,19 +403,13 @@ def _encode_outcome_side(
     return encode_cells(pd.Series(outcomes))
 
 
-def _is_text(series: "pd.Series") -> bool:
-    """Return whether the column is not numeric."""
-
-    return not has_numbers(series)
-
-
 def _is_date(series: "pd.Series") -> bool:
     """Return whether the cells are dates or times of day."""
     import datetime
 
     if series.dtype.kind in "mM":
         return True
-    if not _is_text(series):
+    if has_numbers(series):
         return False
     cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
     time_types = (datetime.date, datetime.time, datetime.timedelta)
@@ -426,7 +420,7 @@ def _is_date(series: "pd.Series") -> bool:
 
 def _is_comment_or_option(series: "pd.Series", option_labels: Collection[str]) -> bool:
     """Return whether texts are labels of options, or comments that rarely repeat."""
-    if not _is_text(series):
+    if has_numbers(series):
         return False
     cells = series.dropna()
     cell_labels = {format_label(value) for value in cells.unique()}
@@ -436,7 +430,7 @@ def _is_comment_or_option(series: "pd.Series", option_labels: Collection[str]) -
 def _is_rising(series: "pd.Series", respondent_codes: np.ndarray) -> bool:
     """Return whether numbers rise from row to row of each respondent, as trial numbers do."""
     # Trial numbers and clock times do; without people all rows are one group.
-    if _is_text(series):
+    if not has_numbers(series):
         return False
     sort_order = np.argsort(respondent_codes, kind="stable")
     numbers = series.to_numpy(float, na_value=np.nan)[sort_order]

@@ -350,16 +350,8 @@ WEIGHTS = ("weight", "weights")  # counts that may be fractional
 # In a choice experiment: how much the answers of a respondent count.
 SURVEY_WEIGHTS = (
     *WEIGHTS,
-    "wt",
-    "wgt",
-    "sampleweight",
-    "samplingweight",
-    "surveyweight",
-    "caseweight",
-    "freq",
-    "frequency",
-    "count",
-    "counts",
+    *"wt wgt sampleweight samplingweight surveyweight caseweight freq frequency".split(),
+    *("count", "counts"),
 )
 
 
@@ -779,35 +771,34 @@ _READ = tuple(role for role in ROLES if role not in (TRIAL, RESPONSE_TIME, GOALS
 ROLE_NAMES = {role.name: role for role in reversed(ROLES)}
 
 
+def _list_meanings(roles: Iterable[Role]) -> dict[str, list[tuple[str, str]]]:
+    """Return the different (role, language) of each simplified name."""
+    meanings_by_word: dict[str, dict[tuple[str, str], None]] = {}
+    for role in roles:
+        for language, simplified_names in role.languages.items():
+            for word in simplified_names:
+                meanings_by_word.setdefault(word, {})[role.name, language] = None
+    return {word: list(meanings) for word, meanings in meanings_by_word.items()}
+
+
 @cache
 def _map_languages() -> dict[str, str]:
     """Return the language of each column name that only one language uses."""
-    languages_by_word: dict[str, set[str]] = {}
-    for role in ROLES:
-        for language, simplified_names in role.languages.items():
-            for word in simplified_names:
-                languages_by_word.setdefault(word, set()).add(language)
     return {
-        word: languages.pop()
-        for word, languages in languages_by_word.items()
-        if len(languages) == 1
+        word: meanings[0][1]
+        for word, meanings in _list_meanings(ROLES).items()
+        if len({language for _, language in meanings}) == 1
     }
 
 
 @cache
 def _map_homographs() -> dict[str, dict[str, str]]:
     """Return {role: language} of column names with different roles in different languages."""
-    roles_by_word: dict[str, dict[str, set[str]]] = {}
-    for role in _READ:
-        for language, simplified_names in role.languages.items():
-            for word in simplified_names:
-                roles_by_word.setdefault(word, {}).setdefault(role.name, set()).add(language)
     return {
-        word: {name: languages.pop() for name, languages in meanings.items()}
-        for word, meanings in roles_by_word.items()
+        word: dict(meanings)
+        for word, meanings in _list_meanings(_READ).items()
         if len(meanings) > 1
-        and all(len(languages) == 1 for languages in meanings.values())
-        and len(set().union(*meanings.values())) == len(meanings)
+        and all(len({*values}) == len(meanings) for values in zip(*meanings, strict=True))
     }
 
 
@@ -855,14 +846,10 @@ def list_role_names() -> "pd.DataFrame":
     listed_roles = [
         role for role in _READ if len(role.sure) > 1 and role not in (OPTION, TASK_OF_RESPONDENT)
     ]
-    role_texts = [
-        (role.cell, (role.english, role.german, role.french, role.spanish, role.vague))
-        for role in listed_roles
-    ]
-    table_rows = [
-        [cell, *(", ".join(text.split()) for text in synonyms_by_language)]
-        for cell, synonyms_by_language in role_texts
-    ]
+    table_rows = []
+    for role in listed_roles:
+        synonyms = (role.english, role.german, role.french, role.spanish, role.vague)
+        table_rows.append([role.cell, *(", ".join(text.split()) for text in synonyms)])
     meaning_index = pd.Index([role.meaning for role in listed_roles], name="a column contains")
     return pd.DataFrame(
         table_rows, meaning_index, ["a cell is", *LANGUAGES, "if there is no other"]

@@ -106,13 +106,10 @@ def find_best_worst_columns(
     """
     all_columns = column_names(frame)
     check_columns(frame, (*named_columns.values(), *(options or ())))
-    best_column, worst_column, respondent_column, count_column = find_named_columns(
-        map_plain_names(all_columns), named_columns, (BEST, WORST, RESPONDENT, COUNT)
+    best_column, worst_column = _find_answer_columns(all_columns, named_columns)
+    respondent_column, count_column = find_named_columns(
+        map_plain_names(all_columns), named_columns, (RESPONDENT, COUNT)
     )
-    worded_pairs = list(list_traits(all_columns).values())
-    if len(worded_pairs) == 1 and not any((best_column, worst_column)):
-        role_columns = dict(zip(("best", "worst"), worded_pairs[0], strict=True))
-        return find_best_worst_columns(frame, {**named_columns, **role_columns}, options)
     for role, name in (("best", best_column), ("worst", worst_column)):
         if name is None:
             raise DataError(
@@ -131,16 +128,29 @@ def find_best_worst_columns(
             f" addition to {best_column!r} and {worst_column!r}; rename those columns, or give"
             " their names with `options`."
         )
-    fitting_series = [
+    fitting_series = (
         group for group in option_series if _is_best_offered(frame, group, best_column)
-    ]
+    )
     return BestWorstColumns(
         best_column,
         worst_column,
-        (fitting_series or option_series)[0],
+        next(fitting_series, option_series[0]),
         respondent_column,
         count_column,
     )
+
+
+def _find_answer_columns(
+    names: list[str], named_columns: Mapping[str, str | None]
+) -> tuple[str | None, str | None]:
+    """Return the columns of the best and the worst option, or those of the only trait."""
+    best_column, worst_column = find_named_columns(
+        map_plain_names(names), named_columns, (BEST, WORST)
+    )
+    worded_pairs = [*list_traits(names).values()]
+    if len(worded_pairs) == 1 and best_column is None and worst_column is None:
+        return worded_pairs[0]
+    return best_column, worst_column
 
 
 _BEST_WORST_WORDS = (("pos", "neg"), ("best", "worst"), ("most", "least"))
@@ -501,10 +511,9 @@ def find_long_columns(
 ) -> LongBestWorst | None:
     """Find the columns of a long best-worst table; None if the layout differs."""
     name_by_simplified = map_plain_names(column_names(frame))
-    best_column, worst_column = find_named_columns(name_by_simplified, named_columns, (BEST, WORST))
-    pairs = [*list_traits(column_names(frame)).values()]
-    if len(pairs) == 1 and not any((best_column, worst_column)):
-        best_column, worst_column = pairs[0]
+    best_column, worst_column = _find_answer_columns(column_names(frame), named_columns)
+    if best_column is None or worst_column is None:
+        return None
     task_column = TASK.find_column(name_by_simplified)
     option_column = ALTERNATIVE.find_column(
         name_by_simplified, (best_column, worst_column, task_column)
@@ -512,8 +521,6 @@ def find_long_columns(
     respondent_column = named_columns.get("respondent") or RESPONDENT.find_column(
         name_by_simplified, (best_column, worst_column, task_column, option_column)
     )
-    if best_column is None or worst_column is None:
-        return None
     if task_column is None:
         task_column = find_keys(frame, respondent_column, None, best_column, option_column)[1]
     if task_column is None:
@@ -551,58 +558,46 @@ def widen_table(
     keys = filter(None, (columns.task, columns.respondent))
     first_rows, set_index = number_labelled_sets(frame, keys)
     option_codes, option_names = encode_column(frame, columns.option)
-    row_options = np.array(option_names, object)[option_codes]
-    is_marked = {
-        name: np.array([format_label(value).lower() in _CHOSEN for value in frame[name]])
-        for name in (columns.best, columns.worst)
-    }
-    role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
-    max_options = int(np.bincount(set_index).max())
-    option_columns = tuple(f"option {k + 1}" for k in range(max_options))
-    used_columns = {*columns, "best", "worst", *role_columns, *option_columns}
-    kept_columns = role_columns | {
-        name: name
-        for name in frame.columns
-        if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
-    }
-    wide_rows = []
-    row_labels = []
-    n_unmarked = 0
-    for set_number in np.argsort(first_rows):
-        set_rows = np.flatnonzero(set_index == set_number)
-        option_by_column = dict(zip(option_columns, row_options[set_rows], strict=False))
-        first_row = frame.index[set_rows[0]]
-        if len(set(row_options[set_rows])) < len(set_rows):
+    options = np.array(option_names, object)[option_codes]
+    # a set has the number of its first row
+    rows = pd.DataFrame({"set": first_rows[set_index], "option": options})
+    if (is_repeated := rows.duplicated()).any():
+        first_row = frame.index[rows.loc[is_repeated, "set"].min()]
+        raise DataError(
+            f"An option is listed twice in the set that starts in row {first_row}; list each once."
+        )
+    places = rows.assign(place=rows.groupby("set").cumcount())
+    sets: Any = places.pivot(index="set", columns="place", values="option")
+    option_columns = [f"option {k + 1}" for k in sets.columns]
+    sets.columns = option_columns
+    for role, name in (("best", columns.best), ("worst", columns.worst)):
+        is_marked = [format_label(value).lower() in _CHOSEN for value in frame[name]]
+        marked_rows = rows[is_marked]
+        n_marked = np.bincount(marked_rows["set"])
+        if (row := find_first(n_marked > 1)) is not None:
             raise DataError(
-                f"An option is listed twice in the set that starts in row {first_row}; list each"
-                " once."
+                f"{n_marked[row]} options are marked in column {name!r} of the set that"
+                f" starts in row {frame.index[row]}; mark one as the {role}. If ties are meant,"
+                " replace the marks in all sets by a column 'rank': 1 for the best options, 2"
+                " for those between, and 3 for the worst."
             )
-        marked_options = {}
-        for role, name in (("best", columns.best), ("worst", columns.worst)):
-            options_of_role = row_options[set_rows[is_marked[name][set_rows]]].tolist()
-            if len(options_of_role) > 1:
-                raise DataError(
-                    f"{len(options_of_role)} options are marked in column {name!r} of the set that"
-                    f" starts in row {first_row}; mark one as the {role}. If ties are meant,"
-                    " replace the marks in all sets by a column 'rank': 1 for the best options, 2"
-                    " for those between, and 3 for the worst."
-                )
-            if options_of_role:
-                marked_options[role] = options_of_role[0]
-        if len(marked_options) < 2:
-            n_unmarked += 1
-            continue
-        kept_cells = {key: frame[name].iloc[set_rows[0]] for key, name in kept_columns.items()}
-        wide_rows.append(option_by_column | marked_options | kept_cells)
-        row_labels.append(first_row)
-    if not wide_rows:
+        sets[role] = marked_rows.set_index("set")["option"]
+    marked_sets = sets.dropna(subset=["best", "worst"])
+    if marked_sets.empty:
         raise DataError(
             f"No set has an option marked in {columns.best!r} and another in {columns.worst!r};"
             " mark the best and the worst option of each set with 1."
         )
-    note_omission(n_unmarked, noun="set")
-    wide_frame = pd.DataFrame(
-        wide_rows, index=row_labels, columns=[*option_columns, "best", "worst", *kept_columns]
-    )
-    wide_columns = BestWorstColumns("best", "worst", option_columns, None, None)
+    note_omission(len(sets) - len(marked_sets), noun="set")
+    role_columns = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
+    used_columns = {*columns, *sets.columns, *role_columns}
+    constant_columns = {
+        name: name
+        for name in frame.columns
+        if name not in used_columns and is_constant_within(pd.factorize(frame[name])[0], set_index)
+    }
+    wide_frame = marked_sets.set_axis(frame.index[marked_sets.index], axis=0)
+    for key, name in (role_columns | constant_columns).items():
+        wide_frame[key] = frame[name].iloc[marked_sets.index].tolist()
+    wide_columns = BestWorstColumns("best", "worst", tuple(option_columns), None, None)
     return wide_frame, wide_columns._replace(**{role: role for role in role_columns})

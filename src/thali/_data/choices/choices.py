@@ -1,9 +1,9 @@
 """The data class `Choices`: choices of one option from sets of options."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -284,20 +284,12 @@ class Choices(Judged):
     from_wide: Final = classmethod(table_constructors.from_wide)
     from_rankings: Final = classmethod(table_constructors.from_rankings)
     from_best_worst: Final = classmethod(table_constructors.from_best_worst)
-    by_respondent: ClassVar[Callable[["Choices"], dict[str, "Choices"]]] = (
-        data_subsets.by_respondent
-    )
-    by_group: ClassVar[Callable[["Choices", str], dict[str, "Choices"]]] = data_subsets.by_group
-    with_covariates: ClassVar[Callable[["Choices", Iterable[str]], "Choices"]] = (
-        data_subsets.with_covariates
-    )
-    with_option_covariates: ClassVar[Callable[["Choices", Any], "Choices"]] = (
-        data_subsets.with_option_covariates
-    )
-    with_more: ClassVar[Callable[["Choices", "Choices"], "Choices"]] = data_subsets.with_more
-    together: ClassVar[Callable[["Choices", Sequence["Choices"], tuple[str, ...]], "Choices"]] = (
-        data_subsets.together
-    )
+    by_respondent: Final = data_subsets.by_respondent
+    by_group: Final = data_subsets.by_group
+    with_covariates: Final = data_subsets.with_covariates
+    with_option_covariates: Final = data_subsets.with_option_covariates
+    with_more: Final = data_subsets.with_more
+    together: Final = data_subsets.together
 
     @classmethod
     def from_comparisons(cls, data: PairedComparisons) -> "Choices":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import repeat_indices
+from thali._inference.index_arithmetic import part_positions, repeat_indices
 from thali._labels import (
     format_label,
     format_plural,
@@ -91,15 +91,7 @@ _GROUP = TASK.but(
 )
 RANK_STEMS = {
     *RANK.sure,
-    "choice",
-    "pref",
-    "preference",
-    "top",
-    "wahl",
-    "wunsch",
-    "choix",
-    "favourite",
-    "favorite",
+    *"choice pref preference top wahl wunsch choix favourite favorite".split(),
 }
 _ORDINALS = tuple(
     tuple(map(simplify_name, text.split()))
@@ -181,7 +173,9 @@ def find_ranking_columns(
     )
     if count_column is None:
         numeric_columns = (name for name in count_columns if has_numbers(frame[name]))
-        count_column = next((c for c in numeric_columns if not is_row_number(frame[c])), None)
+        count_column = next(
+            (name for name in numeric_columns if not is_row_number(get_column(frame, name))), None
+        )
     role_columns = (respondent_column, count_column, BEST.find_column(name_by_simplified))
     other_columns = [name for name in all_columns if name not in role_columns]
     rank_columns = (
@@ -1107,13 +1101,9 @@ def note_empty(rankings: Rankings, unranked: str) -> None:
 
 def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
     """Convert rankings to successive choices: the best of all, then of the rest."""
-    alternatives = []
-    choice_marks = []
-    occasions = []
-    ranking_indices = []
+    offers = []  # of each choice: the options, how many of the first are chosen, the ranking
     all_options = np.arange(len(rankings.labels))
     _check_memory(rankings, unranked)
-    n_choices = 0
     for k, (order, ranks) in enumerate(rankings.orders):
         unranked_options = all_options[:0]
         if unranked == WORSE:
@@ -1123,23 +1113,22 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
             offered_options = np.concatenate([order[group_start:], unranked_options])
             if len(offered_options) == group_end - group_start or not rankings.count[k]:
                 break
-            alternatives.append(offered_options)
-            choice_marks.append(np.arange(len(offered_options)) < group_end - group_start)
-            occasions.append(np.full(len(offered_options), n_choices))
-            ranking_indices.append(np.full(len(offered_options), k))
-            n_choices += 1
-    if not n_choices:
+            offers.append((offered_options, group_end - group_start, k))
+    if not offers:
         n_rankings = format_plural(len(rankings.orders), "ranking")
         raise DataError(
             f"In {n_rankings}, no option is ranked above another; each ranking must order at least"
             " two options."
         )
-    ranking_of_row = np.concatenate(ranking_indices)
+    alternatives, n_chosen, ranking_index = zip(*offers, strict=True)
+    sizes = np.array(list(map(len, alternatives)))
+    occasion = repeat_indices(sizes)
+    ranking_of_row = np.array(ranking_index)[occasion]
     return RawOccasions(
         rankings.labels,
-        np.concatenate(occasions),
+        occasion,
         np.concatenate(alternatives),
-        np.concatenate(choice_marks),
+        part_positions(sizes) < np.array(n_chosen)[occasion],
         rankings.respondents,
         rankings.respondent[ranking_of_row],
         rankings.count[ranking_of_row],

@@ -28,7 +28,9 @@ from .similarity_tables import (
     MeasuredPairs,
     average_respondents,
     convert_dissimilarities,
+    find_pair_columns,
     read_measured_pairs,
+    read_pair_list,
 )
 
 if TYPE_CHECKING:
@@ -229,8 +231,6 @@ class Similarities(JudgedByPeople):
         ... ).values.round(3)
         array([0.3, 0.8])
         """
-        from .similarity_tables import find_pair_columns, read_pair_list
-
         if isinstance(sigma, str):
             check_allowed("sigma", sigma, ("standard error",))
         frame = rename_as_text(convert_frame(frame))

@@ -154,8 +154,8 @@ def read_measured_pairs(
         np.where(np.isnan(lower_values), upper_values, weighted_means),
     )
     measured_indices = np.flatnonzero(~np.isnan(values))
-    first_indices = i[measured_indices].astype(np.int64)
-    second_indices = j[measured_indices].astype(np.int64)
+    first_indices = i[measured_indices]
+    second_indices = j[measured_indices]
     values = values[measured_indices]
     n_judgements = n_judgements[measured_indices]
     check_judgements_known(object_labels, first_indices, second_indices, n_judgements)
@@ -405,15 +405,10 @@ def average_respondents(
     i, j = np.triu_indices(len(object_labels), k=1)
     pair_values = tables_by_respondent[:, i, j]
     is_measured = ~np.isnan(pair_values).all(axis=0)
-    first_indices = i[is_measured].astype(np.int64)
-    second_indices = j[is_measured].astype(np.int64)
     pair_values = pair_values[:, is_measured]
-    mean_values = np.empty(0)
-    empirical_sigma = None
     n_judges = (~np.isnan(pair_values)).sum(axis=0)
-    if pair_values.size:
-        mean_values = np.nanmean(pair_values, axis=0)
-        empirical_sigma = _estimate_sigma(pair_values, mean_values, n_judges, sigma)
+    mean_values = np.nanmean(pair_values, axis=0)
+    empirical_sigma = _estimate_sigma(pair_values, mean_values, n_judges, sigma)
     n_judgements = n_judges.astype(float)
     if sigma == "deviation":
         n_judgements = np.ones(len(mean_values))
@@ -424,8 +419,8 @@ def average_respondents(
     ]
     measured = MeasuredPairs(
         object_labels,
-        first_indices,
-        second_indices,
+        i[is_measured],
+        j[is_measured],
         mean_values,
         n_judgements,
         (cleared_layouts or ["mean over respondents"])[0],

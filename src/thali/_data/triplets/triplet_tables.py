@@ -446,30 +446,8 @@ def _compute_pair_key(
 # columns of the odd one out of image1, image2, image3, as in THINGS
 ODD_BY_PLACE = ("choice", "chosen", "response", "answer", "keyresp")
 OBJECTS = (
-    "object",
-    "image",
-    "item",
-    "stimulus",
-    "stim",
-    "concept",
-    "word",
-    "picture",
-    "thing",
-    "option",
-    "face",
-    "img",
-    "photo",
-    "pic",
-    "sound",
-    "pos",
-    "position",
-    "objekt",
-    "objet",
-    "objeto",
-    "bild",
-    "foto",
-    "wort",
-    "mot",
+    *"object image item stimulus stim concept word picture thing option face img photo pic".split(),
+    *"sound pos position objekt objet objeto bild foto wort mot".split(),
     "",
 )
 _PREFERRED = ("item", "concept", "option", "")  # the best of these is asked for
