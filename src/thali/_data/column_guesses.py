@@ -57,14 +57,18 @@ def find_side_columns(names: list[str]) -> list[SideColumns]:
     name_by_simplified = map_plain_names(names)
     side_columns: dict[tuple[str, str], SideColumns] = {}
     for side_marks in (*SIDES, *MORE_SIDES, *LOCAL_SIDES):
-        for stem, first_name, second_name, third_name in _split_side_names(
-            name_by_simplified, side_marks
-        ):
-            if second_name in name_by_simplified and third_name not in name_by_simplified:
-                first, second = name_by_simplified[first_name], name_by_simplified[second_name]
-                pair = SideColumns(stem, side_marks, (first, second))
+        first_mark, second_mark = side_marks
+        third_mark = THIRD.get(second_mark)
+        for plain_name, first in name_by_simplified.items():
+            for before, after in _split_at_mark(plain_name, first, first_mark):
+                second = name_by_simplified.get(before + second_mark + after)
+                if second is None:
+                    continue
+                if third_mark and before + third_mark + after in name_by_simplified:
+                    continue
+                pair = SideColumns(after or before, side_marks, (first, second))
                 if side_marks in COLOURS and names.index(first) > names.index(second):
-                    pair = SideColumns(stem, (side_marks[1], side_marks[0]), (second, first))
+                    pair = SideColumns(pair.stem, (second_mark, first_mark), (second, first))
                 side_columns.setdefault((first, second), pair)
     return list(side_columns.values())
 
@@ -79,30 +83,17 @@ def list_labelled_sides(frame: "pd.DataFrame") -> list[tuple[str, str]]:
     ]
 
 
-def _split_side_names(
-    name_by_simplified: dict[str, str], side_marks: tuple[str, str]
-) -> Iterator[tuple[str, str, str, str]]:
-    """Yield (stem, first, second, third name) for names with the first side's mark."""
-    # Yield the stem, and the names for the first, second and third side.
-    first_mark, second_mark = side_marks
-    third_mark = THIRD.get(second_mark, "")
-    for plain_name in name_by_simplified:
-        if plain_name == first_mark:
-            yield "", first_mark, second_mark, third_mark
-            continue
-        if plain_name.endswith(first_mark):
-            stem = plain_name[: -len(first_mark)]
-            yield stem, plain_name, stem + second_mark, stem + third_mark if third_mark else ""
-        if plain_name.startswith(first_mark) and (
-            # a single letter is an initial only before a separator, such as A_model
-            len(first_mark) > 1 or name_by_simplified[plain_name][1:2] in {"_", ".", " ", "-"}
-        ):
-            stem = plain_name[len(first_mark) :]
-            yield stem, plain_name, second_mark + stem, third_mark + stem if third_mark else ""
-        sheet, separator, name = plain_name.partition(":")  # Spreadsheet: LeftImage
-        if len(first_mark) > 1 and name.startswith(first_mark):
-            stem = name[len(first_mark) :]
-            yield stem, plain_name, sheet + separator + second_mark + stem, ""
+def _split_at_mark(plain_name: str, name: str, mark: str) -> Iterator[tuple[str, str]]:
+    """Yield the texts before and after the mark of a side in a simplified name."""
+    if plain_name.endswith(mark):
+        yield plain_name.removesuffix(mark), ""
+    # a single letter is an initial only before a separator, such as A_model
+    is_word = len(mark) > 1
+    if plain_name.startswith(mark) and (is_word or name[1:2] in {"_", ".", " ", "-"}):
+        yield "", plain_name.removeprefix(mark)
+    sheet, separator, sheet_name = plain_name.partition(":")  # Spreadsheet: LeftImage
+    if is_word and sheet_name.startswith(mark):
+        yield sheet + separator, sheet_name.removeprefix(mark)
 
 
 _NUMBERED = tuple(

@@ -245,6 +245,12 @@ def count_from_one(texts: list[str], columns: Sequence[str]) -> list[str]:
     return [text and str(int(text) + 1) for text in texts]
 
 
+def describe_cells(rows: "pd.Index", columns: Sequence[str]) -> Callable[[int], str]:
+    """Return a function that describes cell k of these columns, row by row, for errors."""
+    n_columns = len(columns)
+    return lambda k: f"in row {rows[k // n_columns]}, column {columns[k % n_columns]!r}"
+
+
 def describe_content(text: str) -> str:
     """Return "contains 'tea'", or "is empty", for an error message on a cell."""
     if not text:
@@ -297,11 +303,7 @@ def read_counts(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.nd
                 Setting("without", [name]),
                 ".",
             )
-    return check_counts(
-        list_cells(count_column),
-        lambda k: f"in row {count_column.index[k]}, column {name!r}",
-        weights,
-    )
+    return check_counts(list_cells(count_column), describe_cells(frame.index, [name]), weights)
 
 
 def list_cells(series: "pd.Series") -> np.ndarray:
@@ -620,9 +622,10 @@ def encode_column(
     code_labels = list_categories(column)
     if labels is not None or not code_labels:
         code_labels = choose_labels(labels, filter(None, cell_texts))
-    return find_label_positions(
-        codes, cell_texts, code_labels, lambda row: f"in row {frame.index[row]}, column {name!r}"
-    ), code_labels
+    label_indices = find_label_positions(
+        codes, cell_texts, code_labels, describe_cells(frame.index, [name])
+    )
+    return label_indices, code_labels
 
 
 def number_labelled_sets(

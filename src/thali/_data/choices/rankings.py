@@ -23,6 +23,7 @@ from ..column_readers import (
     add_note,
     check_columns,
     choose_labels,
+    describe_cells,
     describe_columns,
     encode_column,
     get_column,
@@ -896,15 +897,11 @@ def _parse_rank(cell: Any) -> Any:
 
 def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
-    n_columns = len(columns)
     cell_frame = frame.loc[:, list(columns)]
     _note_unfinished(cell_frame)
     cells = _parse_ranks(cell_frame).to_numpy(object)
-    return check_numbers(
-        cells,
-        lambda n: f"in row {frame.index[n // n_columns]}, column {columns[n % n_columns]!r}",
-        "rank",
-    ).reshape(-1, n_columns)
+    ranks = check_numbers(cells, describe_cells(frame.index, columns), "rank")
+    return ranks.reshape(cells.shape)
 
 
 def _note_unfinished(cell_frame: "pd.DataFrame") -> None:

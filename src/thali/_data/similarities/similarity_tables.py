@@ -25,6 +25,7 @@ from ..base_classes import build_from_fields
 from ..column_guesses import find_side_columns
 from ..column_readers import (
     add_note,
+    describe_cells,
     encode_labels,
     get_column,
     list_cells,
@@ -408,7 +409,8 @@ def average_respondents(
     pair_values = pair_values[:, is_measured]
     n_judges = (~np.isnan(pair_values)).sum(axis=0)
     mean_values = np.nanmean(pair_values, axis=0)
-    empirical_sigma = _estimate_sigma(pair_values, mean_values, n_judges, sigma)
+    square_sums = np.nansum((pair_values - mean_values) ** 2, axis=0)
+    empirical_sigma = _estimate_sigma(square_sums, mean_values, n_judges, sigma)
     n_judgements = n_judges.astype(float)
     if sigma == "deviation":
         n_judgements = np.ones(len(mean_values))
@@ -449,34 +451,21 @@ def _list_matrices(matrices: Any) -> list[Any]:
 
 
 def _estimate_sigma(
-    pair_values: np.ndarray,
+    square_sums: np.ndarray,
     mean_values: np.ndarray,
     n_judges: np.ndarray,
-    sigma_kind: str | float | None,
+    sigma_kind: str | float | None = None,
 ) -> float | None:
     """Estimate the standard deviation of a mean or of one judgement; None if unknown."""
-    square_sums = np.nansum((pair_values - mean_values) ** 2, axis=0)
+    # the sums are of squared deviations from the mean of each pair
     has_several = n_judges > 1
     if not has_several.any():
         return None
+    variance = square_sums.sum() / (n_judges - 1).sum()
     if sigma_kind == "deviation":
-        sigma = float(np.sqrt(square_sums[has_several] / (n_judges[has_several] - 1)).mean())
-        return _drop_rounding_sigma(sigma, mean_values)
-    return _estimate_judgement_sigma(square_sums, mean_values, n_judges)
-
-
-def _estimate_judgement_sigma(
-    square_sums: np.ndarray, mean_values: np.ndarray, n_judges: np.ndarray
-) -> float | None:
-    """Estimate the standard deviation of one judgement; None if all agree."""
-    # `squares` are the sums of squares within pairs.
-    return _drop_rounding_sigma(
-        float(np.sqrt(square_sums.sum() / (n_judges - 1).sum())), mean_values
-    )
-
-
-def _drop_rounding_sigma(sigma: float, mean_values: np.ndarray) -> float | None:
-    """Return sigma; None if rounding errors explain it."""
+        variance = square_sums[has_several] / (n_judges[has_several] - 1)
+    sigma = float(np.sqrt(variance).mean())
+    # all judges agree if rounding errors explain it
     if sigma > ROUNDING * max(float(np.ptp(mean_values)), float(np.abs(mean_values).max())):
         return sigma
     return None
@@ -581,16 +570,11 @@ def read_pair_list(
     """
     refuse_empty(frame, "similarities")
     similarity_column = get_column(frame, columns.similarity)
-    column_text = f"column {columns.similarity!r}"
-    values = check_numbers(
-        list_cells(similarity_column),
-        lambda k: f"in row {frame.index[k]}, {column_text}",
-        "similarity",
-    )
+    describe_position = describe_cells(frame.index, [columns.similarity])
+    values = check_numbers(list_cells(similarity_column), describe_position, "similarity")
     if (k := find_first(np.isinf(values))) is not None:
         raise DataError(
-            f"The similarity in row {frame.index[k]}, {column_text} is infinite; similarities must"
-            " be finite."
+            f"The similarity {describe_position(k)} is infinite; similarities must be finite."
         )
     counts = read_counts(frame, columns.count, weights=True)
     first_column = get_column(frame, columns.first)
@@ -708,7 +692,7 @@ def _average_pairs(
     if _are_mostly_mirrored(is_forward, pair_index, values - first_values[pair_index]):
         return measured, None
     square_sums = np.bincount(pair_index, (values - mean_values[pair_index]) ** 2, len(pair_keys))
-    return measured, _estimate_judgement_sigma(square_sums, mean_values, n_judgements)
+    return measured, _estimate_sigma(square_sums, mean_values, n_judgements)
 
 
 def _are_mostly_mirrored(

@@ -24,6 +24,7 @@ from thali.errors import Argument, DataError
 from ..column_readers import (
     choose_labels,
     count_from_one,
+    describe_cells,
     describe_columns,
     find_label_positions,
     get_column,
@@ -193,7 +194,6 @@ def encode_objects(
     import pandas as pd
 
     refuse_empty(columns[0], "questions")
-    row_labels = columns[0].index
     column_names = [str(column.name) for column in columns]
     # integers are compared much faster as such
     cell_type: Any = object
@@ -202,16 +202,12 @@ def encode_objects(
     cells = np.stack([column.to_numpy(cell_type) for column in columns], axis=1).ravel()
     codes, distinct_cells = pd.factorize(cells)
     cell_texts = [format_label(value) for value in distinct_cells]
-    n_columns = len(columns)
-
-    def describe_cell(k: int) -> str:
-        """Describe cell k for an error message."""
-        return f"in row {row_labels[k // n_columns]}, column {column_names[k % n_columns]!r}"
-
     object_labels = choose_labels(labels, cell_texts)
-    return find_label_positions(
+    describe_cell = describe_cells(columns[0].index, column_names)
+    object_indices = find_label_positions(
         codes, cell_texts, object_labels, describe_cell, "The name of an object"
-    ).reshape(-1, n_columns), object_labels
+    )
+    return object_indices.reshape(-1, len(columns)), object_labels
 
 
 def read_objects(
