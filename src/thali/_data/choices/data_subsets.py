@@ -312,20 +312,17 @@ def _merge_respondents(datasets: "Sequence[Choices]") -> RowRespondents:
         return RowRespondents(
             (), np.full(sum(len(dataset.choice) for dataset in datasets), -1), None
         )
-    respondents_of_parts = [
-        RowRespondents(dataset.respondents, dataset.respondent, dataset.people)
-        for dataset in datasets
-    ]
     ranking_numbers = count(1)
-    for k, dataset in enumerate(respondents_of_parts):
-        respondent_names = list(dataset.names)
+    respondents_of_parts = []
+    for dataset in datasets:
+        names = [
+            f"{NAMELESS}{next(ranking_numbers)}" if name.startswith(NAMELESS) else name
+            for name in dataset.respondents
+        ]
         people = dataset.people
-        for name_index, respondent_name in enumerate(respondent_names):
-            if respondent_name.startswith(NAMELESS):
-                respondent_names[name_index] = f"{NAMELESS}{next(ranking_numbers)}"
         if people is not None:
-            people = people.set_axis(respondent_names, axis=0)
-        respondents_of_parts[k] = RowRespondents(tuple(respondent_names), dataset.number, people)
+            people = people.set_axis(names, axis=0)
+        respondents_of_parts.append(RowRespondents(tuple(names), dataset.respondent, people))
     return merge_respondents(respondents_of_parts)
 
 

@@ -282,7 +282,7 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
         frame.set_index(option_name, append=True)[rank_names[position]]
         for position, option_name in option_names.items()
     ]
-    ranks: Any = pd.concat([part.rename_axis(index=["row", "option"]) for part in parts])
+    ranks: Any = pd.concat(parts).rename_axis(index=["row", "option"])
     ranks = ranks[ranks.index.get_level_values("option").notna()]
     if not ranks.index.is_unique:
         return frame
@@ -569,14 +569,8 @@ def find_rank_block(
 
     Also return other columns of such numbers if the run may be due to chance.
     """
-
-    empty_columns = {name for name in columns if frame[name].isna().to_numpy().all()}
-    numeric_columns = {name for name in columns if has_numbers(frame[name])}
-    rank_columns = numeric_columns - empty_columns
-    if accepts_empty:
-        rank_columns |= empty_columns
-    rank_columns |= {name for name in columns if _contains_ordinals(frame[name])}
-    columns = [name for name in columns if name in rank_columns][:_MAX_COLUMNS]
+    columns = [name for name in columns if _may_be_ranks(frame[name], accepts_empty)]
+    columns = columns[:_MAX_COLUMNS]
     if len(columns) < 3 or not len(frame):
         return [], []
     ranks = np.nan_to_num(_parse_ranks(frame[columns]).to_numpy(float))
@@ -654,11 +648,14 @@ _CHANCE = 6 / 27  # probability that three ratings from 1 to 3 all differ
 _MAX_CHANCE = 1e-3
 
 
-def _contains_ordinals(column: Any) -> bool:
-    """Return whether all cells are ordinals such as "1st choice"."""
+def _may_be_ranks(column: Any, accepts_empty: bool) -> bool:
+    """Return whether all cells are numbers or ordinals such as "1st choice", or empty."""
     distinct_cells = column.dropna().unique()
-    return 0 < len(distinct_cells) <= _MAX_COLUMNS and all(
-        isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells
+    if not len(distinct_cells):
+        return accepts_empty
+    return has_numbers(column) or (
+        len(distinct_cells) <= _MAX_COLUMNS
+        and all(isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells)
     )
 
 

@@ -612,6 +612,10 @@ class _PairRows(NamedTuple):
         """Return the number of each row's pair of n objects."""
         return number_pairs(n, self.first, self.second)
 
+    def number_orders(self, pair_index: np.ndarray) -> np.ndarray:
+        """Return the number of each row's pair in this order: 1 more if the first is lower."""
+        return 2 * pair_index + (self.first < self.second)
+
 
 def _average_judged_rows(
     object_labels: tuple[str, ...], rows: _PairRows, row_respondents: RowRespondents
@@ -688,27 +692,18 @@ def _average_pairs(
     ):
         return measured, None
     # if each judgement is written twice, sigma would be too small
-    is_forward = rows.first < rows.second
-    if _are_mostly_mirrored(is_forward, pair_index, values - first_values[pair_index]):
+    if _are_mostly_mirrored(rows.number_orders(pair_index), values - first_values[pair_index]):
         return measured, None
     square_sums = np.bincount(pair_index, (values - mean_values[pair_index]) ** 2, len(pair_keys))
     return measured, _estimate_sigma(square_sums, mean_values, n_judgements)
 
 
-def _are_mostly_mirrored(
-    is_forward: np.ndarray, pair_index: np.ndarray, values: np.ndarray
-) -> bool:
+def _are_mostly_mirrored(orders: np.ndarray, values: np.ndarray) -> bool:
     """Return whether most pairs have equal numbers in both orders."""
     # Then each judgement was probably written twice.
-    n_pairs = int(pair_index.max()) + 1
-    forward_sums, backward_sums = (
-        [
-            np.bincount(pair_index[is_in_order], values[is_in_order] ** power, n_pairs)
-            for power in range(4)
-        ]
-        for is_in_order in (is_forward, ~is_forward)
-    )
-    return bool(np.isclose(forward_sums, backward_sums).all(axis=0).mean() > 0.5)
+    n_orders = 2 * (orders.max() // 2 + 1)
+    sums = np.array([np.bincount(orders, values**power, n_orders) for power in range(4)])
+    return bool(np.isclose(sums[:, 1::2], sums[:, ::2]).all(axis=0).mean() > 0.5)
 
 
 def _is_written_twice(
@@ -717,14 +712,10 @@ def _is_written_twice(
     """Return whether the list contains every pair in both orders, with equal numbers."""
     if not pair_index.size or not equals_first_value.all():
         return False
-    is_forward = rows.first < rows.second
-    counts_by_order = []
-    for is_in_order in (is_forward, ~is_forward):
-        order = np.argsort(pair_index[is_in_order])
-        if not np.array_equal(pair_index[is_in_order][order], np.arange(pair_index.max() + 1)):
-            return False
-        counts_by_order.append(rows.counts[is_in_order][order])
-    return np.array_equal(*counts_by_order)
+    orders = rows.number_orders(pair_index)
+    n_rows = np.bincount(orders)
+    counts = np.bincount(orders, rows.counts)
+    return bool((n_rows == 1).all() and np.array_equal(counts[::2], counts[1::2]))
 
 
 def _check_only_one(candidates: list[str], role: str) -> None:

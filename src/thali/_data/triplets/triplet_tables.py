@@ -544,18 +544,18 @@ def _find_role_columns(
         for name in (odd_column, count_column, *(chosen_columns or ()))
         if name is not None
     }
-    object_columns = named_columns.get("objects") or _find_series(
+    candidates = [
         {short: name for short, name in name_by_simplified.items() if short not in used_names}
-    )
-    if not object_columns and "odd" in named_columns:  # it may be one of the three
-        object_columns = _find_series(
+    ]
+    if "odd" in named_columns:  # it may be one of the three
+        candidates.append(
             {short: name for short, name in name_by_simplified.items() if name != count_column}
         )
-    if not object_columns and odd_column is not None and chosen_columns is None:
-        # the odd one out is the third object
-        for stem in OBJECTS:
-            third_name = {f"{stem}3": odd_column}
-            object_columns = object_columns or _find_series(third_name | name_by_simplified)
+    if odd_column is not None and chosen_columns is None:  # or the third object
+        candidates += [{f"{stem}3": odd_column} | name_by_simplified for stem in OBJECTS]
+    object_columns = named_columns.get("objects") or next(
+        filter(None, map(_find_series, candidates)), ()
+    )
     if (
         object_columns
         and odd_column is None

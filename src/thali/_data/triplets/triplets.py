@@ -385,14 +385,7 @@ class Triplets(JudgedByPeople):
         place = place[is_selected]
         times = times[is_selected]
         respondents = respondents.select_rows(is_selected).select_members(members)
-        answers = build_from_fields(
-            ChosenPlaces,
-            respondents.names,
-            respondents.people,
-            respondents.number.astype(np.int32),
-            place,
-            times,
-        )
+        answers = ChosenPlaces.from_rows(respondents, place, times)
         counts = np.bincount(place, times, len(self.counts))
         selected_data = copy_with_fields(self, counts=counts, answers=answers)
         return selected_data.take(sum_parts(selected_data.counts, self.start) > 0)
