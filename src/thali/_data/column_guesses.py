@@ -11,7 +11,7 @@ import numpy as np
 from thali._labels import format_label
 from thali.errors import Argument, Message
 
-from .column_readers import get_column, is_row_number, list_texts
+from .column_readers import get_column, is_row_number, list_labels, list_texts
 from .column_roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
@@ -201,7 +201,7 @@ def list_comparison_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> list[s
     names; columns that describe respondents; trial numbers, dates, and columns that are constant or
     different in every row.
     """
-    option_labels = _list_option_labels(frame, roles)
+    option_labels = list_labels(frame, roles.options)
     used_codes = [
         *_encode_columns(frame, roles.all).values(),
         *(_encode_outcome_side(frame, name, roles) for name in roles.outcome),
@@ -257,7 +257,7 @@ def list_respondent_candidates(frame: "pd.DataFrame", roles: ColumnsRead) -> lis
         return []
     all_rows = frame
     frame = frame.head(_MAX_CHECKED_ROWS)
-    option_labels = _list_option_labels(frame, roles)
+    option_labels = list_labels(frame, roles.options)
     used_codes = _encode_columns(frame, roles.all).values()
     codes_by_column = _encode_unused_columns(frame, roles)
     return [
@@ -288,15 +288,6 @@ def question_respondent(trait: str, respondent: str) -> Message:
         Argument("respondent"),
         ".",
     )
-
-
-def _list_option_labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
-    """Return all labels in the columns of options."""
-    return {
-        format_label(value)
-        for name in roles.options
-        for value in get_column(frame, name).dropna().unique()
-    }
 
 
 def can_be_measure(name: str, series: "pd.Series") -> bool:

@@ -15,7 +15,6 @@ from thali._labels import (
     find_label_indices,
     format_label,
     format_plural,
-    index_labels,
     shorten,
     simplify_number,
     suggest,
@@ -215,14 +214,20 @@ def encode_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     codes, distinct_cells = pd.factorize(series)
     cell_texts = [*map(format_label, distinct_cells), ""]  # the last text belongs to code -1
     distinct_texts = list(dict.fromkeys(cell_texts))
-    index_by_text = index_labels(distinct_texts)
-    return np.array([index_by_text[text] for text in cell_texts], np.int64)[codes], distinct_texts
+    return find_label_indices(cell_texts, distinct_texts)[codes], distinct_texts
 
 
 def read_row_texts(series: "pd.Series") -> np.ndarray:
     """Return each row's text, as an object array; "" is an empty cell."""
     codes, texts = encode_texts(series)
     return np.array(texts, object)[codes]
+
+
+def list_labels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
+    """Return all labels in these columns."""
+    return {
+        format_label(value) for name in names for value in get_column(frame, name).dropna().unique()
+    }
 
 
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
@@ -367,10 +372,7 @@ def select_answered_rows(
     """
     import pandas as pd
 
-    known_labels = {
-        *labels,
-        *(format_label(value) for name in options for value in get_column(frame, name).unique()),
-    }
+    known_labels = {*labels, *list_labels(frame, options)}
     is_unanswered = np.zeros(len(frame), bool)
     for name in filter(None, answer_columns):
         if get_column(frame, name).dtype.kind in "iu":  # a column of integers has no gaps

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Collection, Sequence
-from itertools import product
+from itertools import compress, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,10 +108,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
         and np.isclose(right_part, inner_part.sum(axis=1)[:, None]).all()
     )
     if inner_part.any() and are_sums:
-        sum_labels = [
-            *(label for label in rows if label not in columns),
-            *(label for label in columns if label not in rows),
-        ]
+        sum_labels = [*compress(rows, ~is_shared_row), *compress(columns, ~is_shared_column)]
         raise DataError(
             f"Some rows or columns appear to be totals, not options: {shorten(sum_labels)}. Remove"
             " them."

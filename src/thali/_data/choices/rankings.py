@@ -267,7 +267,9 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     matches = [
         (rank_names, option_names)
         for series, rank_names in names_by_series.items()
-        if len(rank_names) > 1 and _are_ranks_of_positions(frame, " ".join(series), rank_names)
+        if len(rank_names) > 1
+        and _is_called_place(" ".join(series))
+        and _have_numbers(frame, rank_names.values())
         for option_names in names_by_series.values()
         if option_names.keys() == rank_names.keys()
         and not any(has_numbers(frame[name]) for name in option_names.values())
@@ -313,11 +315,15 @@ def _list_numbered_series(frame: "pd.DataFrame") -> dict[tuple[str, str], dict[s
     return names_by_series
 
 
-def _are_ranks_of_positions(frame: "pd.DataFrame", series: str, names: dict[str, str]) -> bool:
-    """Return whether a series of columns has a name of ranks, and numbers."""
-    words = {*list_name_words(series)}
-    is_named = not words.isdisjoint(_PLACE_WORDS) and words.isdisjoint(_START_WORDS)
-    return is_named and all(has_numbers(frame[name]) for name in names.values())
+def _is_called_place(name: str) -> bool:
+    """Return whether a column's name is that of ranks, and not of positions at the start."""
+    words = {*list_name_words(name), simplify_name(name)}
+    return not words.isdisjoint(_PLACE_WORDS) and words.isdisjoint(_START_WORDS)
+
+
+def _have_numbers(frame: "pd.DataFrame", names: Iterable[str]) -> bool:
+    """Return whether all these columns contain numbers."""
+    return all(has_numbers(frame[name]) for name in names)
 
 
 def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
@@ -336,8 +342,7 @@ def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, s
     """Return the columns of options, ranks and rankings, if places rank all groups; else None."""
     # an option is at most once in a group, such as a race; equal places share the first
     for rank in names:
-        words = {*list_name_words(rank), simplify_name(rank)}
-        if words.isdisjoint(_PLACE_WORDS) or words & _START_WORDS or not has_numbers(frame[rank]):
+        if not _is_called_place(rank) or not has_numbers(frame[rank]):
             continue
         for group in names:
             groups: Any = frame.groupby(group)[rank]
@@ -466,7 +471,7 @@ def _refuse_rank_groups(frame: "pd.DataFrame", columns: tuple[str, ...]) -> None
     """Raise DataError if items are ranked in several groups: Q5_0_1, Q5_0_2, Q5_1_1, Q5_1_2."""
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for (stem, ending), names in _list_numbered_series(frame).items():
-        if all(has_numbers(frame[name]) for name in names.values()):
+        if _have_numbers(frame, names.values()):
             key = (re.sub(r"\d", "", stem), ending, *names)
             groups.setdefault(key, []).append([*names.values()])
     for rank_columns in groups.values():
@@ -541,7 +546,7 @@ def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         columns
         for column_by_rank in columns_by_question.values()
         if len(columns := _list_first_ranks(column_by_rank)) > 2
-        and not all(has_numbers(frame[name]) for name in columns)
+        and not _have_numbers(frame, columns)
         and _share_of_distinct_rows(frame, columns) > 0.5
     ]
     _refuse_several_ranks(rankings)

@@ -7,7 +7,13 @@ import numpy as np
 
 from thali._labels import choose_number, format_plural
 
-from ..column_readers import add_note, list_texts, note_omission, select_answered_rows
+from ..column_readers import (
+    add_note,
+    list_labels,
+    list_texts,
+    note_omission,
+    select_answered_rows,
+)
 from ..column_roles import TIE_WORDS, find_no_answers, simplify_name
 from .best_worst_tables import (
     UNANSWERED,
@@ -69,7 +75,7 @@ def read_tied_answers(
 
 def _find_ties(frame: "pd.DataFrame", columns: BestWorstColumns) -> list[set[str]]:
     """Return the texts that mean a tie in the columns of the best and of the worst."""
-    option_labels = {text for name in columns.options for text in list_texts(frame, name)}
+    option_labels = list_labels(frame, columns.options)
     return [
         {text for text in list_texts(frame, str(name)) if simplify_name(text) in TIE_WORDS}
         - option_labels

@@ -400,11 +400,10 @@ def average_respondents(
                 f"All tables must have the same labels; respondent {number} has"
                 f" {shorten(measured_pairs.labels)}, but respondent 1 has {shorten(object_labels)}."
             )
-    tables_by_respondent = np.stack(
-        [measured_pairs.build_table(object_labels) for measured_pairs in pairs_by_respondent]
-    )
     i, j = np.triu_indices(len(object_labels), k=1)
-    pair_values = tables_by_respondent[:, i, j]
+    pair_values = np.stack(
+        [measured_pairs.build_table(object_labels)[i, j] for measured_pairs in pairs_by_respondent]
+    )
     is_measured = ~np.isnan(pair_values).all(axis=0)
     pair_values = pair_values[:, is_measured]
     n_judges = (~np.isnan(pair_values)).sum(axis=0)

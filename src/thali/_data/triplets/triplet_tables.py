@@ -26,6 +26,7 @@ from ..column_readers import (
     count_from_one,
     describe_cells,
     describe_columns,
+    encode_texts,
     find_label_positions,
     get_column,
     number_distinct_rows,
@@ -200,9 +201,8 @@ def encode_objects(
     if all(column.dtype.kind in "iu" for column in columns):
         cell_type = None
     cells = np.stack([column.to_numpy(cell_type) for column in columns], axis=1).ravel()
-    codes, distinct_cells = pd.factorize(cells)
-    cell_texts = [format_label(value) for value in distinct_cells]
-    object_labels = choose_labels(labels, cell_texts)
+    codes, cell_texts = encode_texts(pd.Series(cells))
+    object_labels = choose_labels(labels, filter(None, cell_texts))
     describe_cell = describe_cells(columns[0].index, column_names)
     object_indices = find_label_positions(
         codes, cell_texts, object_labels, describe_cell, "The name of an object"
@@ -673,13 +673,10 @@ def _find_named_object(
 ) -> np.ndarray:
     """Return which of its row's objects each answer cell names."""
     # A cell contains a label, the name of a column, its number, or a number from 1.
-    import pandas as pd
-
     if answer_column in object_columns:
         return np.full(len(members), list(object_columns).index(answer_column))
-    codes, distinct_cells = pd.factorize(get_column(frame, answer_column).to_numpy(object))
-    cell_texts = [format_label(value) for value in distinct_cells]
-    label_index = np.append(find_label_indices(cell_texts, object_labels), -1)[codes]
+    codes, cell_texts = encode_texts(get_column(frame, answer_column))
+    label_index = find_label_indices(cell_texts, object_labels)[codes]
     is_named = members == label_index[:, None]
     if is_named.any(axis=1).all():
         return is_named.argmax(axis=1)
@@ -692,7 +689,6 @@ def _find_named_object(
     }
     if object_columns[0].endswith("0") and "0" in cell_texts:  # numbers of columns
         index_by_column |= {str(k): k for k in range(len(object_columns))}
-    cell_texts.append("")  # of code -1, an empty cell
     index_by_name = [index_by_column.get(simplify_name(text), -1) for text in cell_texts]
     position_texts = count_from_one(cell_texts, object_columns)
     index_by_number = [parse_position(text, len(object_columns)) for text in position_texts]
