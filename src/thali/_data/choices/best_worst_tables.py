@@ -472,11 +472,9 @@ def read_best_worst_occasions(
         occasion,
         alternative,
         is_best,
-        row_respondents.names,
-        row_respondents.number[occasion],
+        row_respondents.select_rows(occasion),
         read_counts(frame, columns.count, weights)[occasion],
         lambda row_index: f"row {frame.index[row_index]}",
-        row_respondents.people,
         next(iter(is_worst), None),
     )
 

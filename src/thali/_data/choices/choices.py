@@ -84,11 +84,9 @@ def convert_to_rankings(data: "Choices") -> RawOccasions:
         occasion,
         data.members[member_indices],
         is_best,
-        data.respondents,
-        data.respondent[row_indices],
+        RowRespondents(data.respondents, data.respondent[row_indices], data.people),
         data.times[row_indices],
         lambda _: "a ranking",
-        data.people,
     )
 
 
@@ -473,10 +471,10 @@ class Choices(Judged):
         occasions = convert_to_rankings(self)
         rankings = build_from_fields(
             type(self),
-            occasions.labels,
-            occasions.respondents,
+            self.labels,
+            self.respondents,
             *table_constructors.aggregate_occasions(occasions)[:-1],
-            occasions.people,
+            self.people,
         )
         return copy_with_fields(rankings, covariates=self.covariates)
 

@@ -41,7 +41,7 @@ from ..column_roles import (
     column_names,
     map_plain_names,
 )
-from ..respondent_answers import read_any_respondents
+from ..respondent_answers import RowRespondents, read_any_respondents
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,11 +58,9 @@ class RawOccasions:
     occasion: np.ndarray  # (rows,) int64
     alternative: np.ndarray  # (rows,) int64 positions in labels
     chosen: np.ndarray  # (rows,) bool
-    respondents: tuple[str, ...]
-    respondent: np.ndarray  # (rows,) int64 positions in respondents; -1 if unknown
+    respondents: RowRespondents
     count: np.ndarray  # (rows,) number of such occasions
     name: Callable[[int], str]  # describes an occasion in errors
-    people: "pd.DataFrame | None" = None  # one row per respondent
     worst: np.ndarray | None = None  # (rows,) bool: the worst option, for best-worst choices
     has_ties: bool = False  # whether several may be chosen together
     available: np.ndarray | None = None  # (rows,) bool; None: all rows were offered
@@ -106,11 +104,9 @@ def read_long_occasions(
         occasion,
         alternative,
         is_chosen,
-        row_respondents.names,
-        row_respondents.number,
+        row_respondents,
         read_occasion_counts(frame, column_by_role["count"], weights, occasion, describe_occasion),
         describe_occasion,
-        row_respondents.people,
         available=available,
     )
 
@@ -184,11 +180,9 @@ def read_wide_occasions(
         occasion,
         alternative,
         is_chosen,
-        row_respondents.names,
-        row_respondents.number[occasion],
+        row_respondents.select_rows(occasion),
         row_counts[occasion],
         lambda number: f"row {frame.index[number]}",
-        row_respondents.people,
     )
 
 

@@ -737,9 +737,7 @@ class Rankings(NamedTuple):
     orders: list[tuple[np.ndarray, np.ndarray]]
     name: Any  # describes a ranking, by its number, in errors
     count: np.ndarray  # type: ignore[override]
-    respondents: tuple[str, ...]
-    respondent: np.ndarray
-    people: "pd.DataFrame | None" = None
+    respondents: RowRespondents  # of the rankings
 
 
 def read_ranking_list(rankings: Iterable[Any], labels: Iterable[Any] | None) -> Rankings:
@@ -747,14 +745,12 @@ def read_ranking_list(rankings: Iterable[Any], labels: Iterable[Any] | None) -> 
     tied_groups = [_read_sequence(k, ranking) for k, ranking in enumerate(rankings)]
     if not tied_groups:
         raise DataError("The list is empty; give at least one ranking.")
-    ranking_index = np.arange(len(tied_groups))
-    ranking_names = _name_rankings(len(ranking_index))
+    n_rankings = len(tied_groups)
     return Rankings(
         *_encode_rankings(tied_groups, labels, _describe_ranking),
         _describe_ranking,
-        np.ones(len(tied_groups)),
-        ranking_names,
-        ranking_index,
+        np.ones(n_rankings),
+        RowRespondents(_name_rankings(n_rankings), np.arange(n_rankings), None),
     )
 
 
@@ -835,9 +831,7 @@ def read_ranking_frame(
     elif columns.count is None:
         names = _name_rankings(len(frame))
         row_respondents = treat_rows_as_respondents(frame, columns.used, names)
-    return Rankings(
-        option_labels, ranking_orders, describe_row, ranking_counts, *row_respondents[:3]
-    )
+    return Rankings(option_labels, ranking_orders, describe_row, ranking_counts, row_respondents)
 
 
 def _cut_row(
@@ -1009,9 +1003,7 @@ def _read_long_rankings(
         ranking_orders,
         describe_ranking,
         ranking_counts,
-        row_respondents.names,
-        row_respondents.number[first_rows],
-        row_respondents.people,
+        row_respondents.select_rows(first_rows),
     )
 
 
@@ -1128,11 +1120,9 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
         occasion,
         np.concatenate(alternatives),
         part_positions(sizes) < np.array(n_chosen)[occasion],
-        rankings.respondents,
-        rankings.respondent[ranking_of_row],
+        rankings.respondents.select_rows(ranking_of_row),
         rankings.count[ranking_of_row],
         lambda _: "a ranking",
-        rankings.people,
         has_ties=True,
     )
 

@@ -281,9 +281,9 @@ def build_choice_fields(rows: RawOccasions) -> tuple[Any, ...]:
             f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}."
         )
     *choice_arrays, n_tied = aggregate_occasions(rows)
-    choice_fields = rows.labels, rows.respondents, *choice_arrays, rows.people, n_tied
     warn_each(find_similar_labels(rows.labels), find_total_labels(rows.labels))
-    return choice_fields
+    respondents = rows.respondents
+    return rows.labels, respondents.names, *choice_arrays, respondents.people, n_tied
 
 
 def aggregate_occasions(rows: RawOccasions) -> Arrays:
@@ -336,7 +336,7 @@ def aggregate_occasions(rows: RawOccasions) -> Arrays:
     if not occasion_counts.any():
         raise DataError("Every count is 0, so there are no choices; check the column of counts.")
     respondent_index = np.empty(n_occasions, np.int64)
-    respondent_index[rows.occasion] = rows.respondent
+    respondent_index[rows.occasion] = rows.respondents.number
     marks = [is_chosen[is_available]]
     if rows.worst is not None:
         marks.append(rows.worst[sort_order][is_available])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,7 +14,6 @@ from thali._labels import (
     find_label_indices,
     format_label,
     format_plural,
-    has_repeats,
     index_labels,
     shorten,
     suggest,
@@ -228,12 +227,10 @@ def _encode_array(
     """Encode an array of object names or indices as indices; return labels too."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_integers(array)):
         object_indices = array.astype(np.int64)
-        if labels is None:
-            _check_object_numbers(object_indices, None)
-            return object_indices, tuple(map(str, range(int(object_indices.max()) + 1)))
-        object_labels = check_labels(labels)
-        _check_object_numbers(object_indices, len(object_labels))
-        return object_indices, object_labels
+        if labels is not None:
+            labels = check_labels(labels)
+        _check_object_numbers(object_indices, labels)
+        return object_indices, labels or tuple(map(str, range(int(object_indices.max()) + 1)))
     if array.dtype.kind == "f":
         raise DataError(
             "`triplets` contains non-integer numbers; give positions or names of objects. For a"
@@ -247,17 +244,17 @@ def _encode_array(
     )
 
 
-def _check_object_numbers(object_numbers: np.ndarray, n_labels: int | None) -> None:
+def _check_object_numbers(object_numbers: np.ndarray, labels: tuple[str, ...] | None) -> None:
     """Raise DataError unless indices are valid for the labels, or small without labels."""
-    n_allowed = n_labels
-    if n_allowed is None:
-        n_allowed = min(MAX_OBJECTS, 10 * object_numbers.size + 1000)
+    n_allowed = min(MAX_OBJECTS, 10 * object_numbers.size + 1000)
+    if labels is not None:
+        n_allowed = len(labels)
     is_wrong = (object_numbers < 0) | (object_numbers >= n_allowed)
     if not is_wrong.any():
         return
     invalid_number = int(object_numbers[is_wrong][0])
     allowed_text = ">= 0"
-    if n_labels is not None:
+    if labels is not None:
         allowed_text = f"positions in `labels`, from 0 to {n_allowed - 1}"
     elif invalid_number >= n_allowed:
         allowed_text = (
@@ -404,14 +401,12 @@ def list_pairs(set_number: int, members: Iterable[Any]) -> list[Pair]:
                 f"Set {set_number} has {format_plural(len(object_labels), 'object')}; choosing the"
                 " most similar pair requires at least three."
             )
-        if has_repeats(object_labels):
-            repeated_name = next(
-                name for k, name in enumerate(object_labels) if name in object_labels[:k]
-            )
+        if repeated_names := [n for k, n in enumerate(object_labels) if n in object_labels[:k]]:
             raise DataError(
-                f"Set {set_number} contains {repeated_name!r} twice; name each object only once."
+                f"Set {set_number} contains {repeated_names[0]!r} twice; name each object only"
+                " once."
             )
-        pairs = [(a, b) for k, a in enumerate(object_labels) for b in object_labels[k + 1 :]]
+        pairs = list(combinations(object_labels, 2))
     for a, b in pairs:
         if a == b or not a or not b:
             raise DataError(
@@ -433,7 +428,8 @@ def _compute_pair_key(
                 f"{name!r} {describe_row(row_index)} is not an object in the"
                 f" sets.{suggest(name, list(label_indices))}"
             )
-    return int(number_pairs(n_objects, *(np.array(label_indices[name]) for name in pair)))
+    first, second = sorted(label_indices[name] for name in pair)
+    return first * n_objects + second
 
 
 # Tables of triplets: the columns of objects and of answers
