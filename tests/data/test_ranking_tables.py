@@ -17,7 +17,6 @@ from thali._data.choices.rankings import (
     TEXT,
     WORSE,
     RankingColumns,
-    Rankings,
     convert_rankings,
     describe_layout,
     describe_rankings,
@@ -482,7 +481,7 @@ def test_sentences_name_columns_incomplete_rankings_and_ties():
         (LONG, "option in 'x', rank in 'y'"),
     ):
         assert words in describe_layout(RankingColumns(layout, ("x", "y"), None, None, None))
-    full = Rankings(("a", "b"), rankings.orders[1:2], None, np.array([2.0]), (), np.array([-1]))
+    full = rankings._replace(labels=("a", "b"), orders=rankings.orders[1:2], count=np.array([2.0]))
     text = describe_rankings(full, columns, ABSENT)
     assert "2 rankings of 2 options" in text and "incomplete" not in text and "ties" not in text
 

@@ -338,7 +338,7 @@ def _encode_unused_columns(frame: "pd.DataFrame", roles: ColumnsRead) -> dict[st
         if name not in used_columns
         and not _is_outcome_name(name)
         and get_column(frame, name).nunique() > 1
-        and not _is_date(frame[name])
+        and not _is_date(get_column(frame, name))
     }
 
 

@@ -142,8 +142,8 @@ def find_best_worst_columns(
 
 def _find_answer_columns(
     names: list[str], named_columns: Mapping[str, str | None]
-) -> tuple[str | None, str | None]:
-    """Return the columns of the best and the worst option, or those of the only trait."""
+) -> tuple[Any, Any]:
+    """Return the best and the worst column, or those of the only trait."""
     best_column, worst_column = find_named_columns(
         map_plain_names(names), named_columns, (BEST, WORST)
     )
