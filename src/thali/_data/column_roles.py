@@ -664,22 +664,10 @@ MORE_SIDES = _split_name_pairs(
 LOCAL_SIDES = _split_name_pairs("x y, 0 1, r b, visitor opponent")
 COLOURS = _split_name_pairs("red blue, r b")  # of which the table's first is the first
 # first sides of games
-GAMES = (
-    *("home", "visitor", "heim", "domicile", "local", "white", "weiss"),
-    *("player", "team", "tm", "model"),
-)
+GAMES = tuple("home visitor heim domicile local white weiss player team tm model".split())
 # First sides of tables of counts that record which option was first, or at home.
 PLACES = tuple("home heim domicile local white left l links gauche izquierda izq".split())
-THIRD = {
-    "b": "c",
-    "y": "z",
-    "1": "2",
-    "j": "k",
-    "2": "3",
-    "second": "third",
-    "two": "three",
-    "zweite": "dritte",
-}
+THIRD = dict(_split_name_pairs("b c, y z, 1 2, j k, 2 3, second third, two three, zweite dritte"))
 STEMS_OF_SIDES = tuple(
     (
         "{0} option{0} item{0} alternative{0} stimulus{0} object{0} player{0} team{0} {0}option"
@@ -751,10 +739,7 @@ UNKNOWN_WORDS = tuple(
 )
 # Cells that programs treat as empty: in a column of numbers, and as an answer unless an option has
 # this name.
-MISSING_WORDS = (
-    *("NA", "N/A", "n/a", "na", "#N/A", "NaN", "nan", "-", "–", "—", "."),
-    *("null", "Null", "NULL", "#NULL!", r"\N", "<NA>"),
-)
+MISSING_WORDS = tuple(r"NA N/A n/a na #N/A NaN nan - – — . null Null NULL #NULL! \N <NA>".split())
 NO_ANSWERS = (*MISSING_WORDS, "None", "NaT")
 
 

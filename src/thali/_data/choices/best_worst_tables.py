@@ -60,8 +60,8 @@ _NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _MIDDLE = {"middle", "center", "centre"}
 _SERIES_MARKS = (
     "abcdefghijklmnopqrstuvwxyz",
-    [str(k) for k in range(1, 40)],
-    [str(k) for k in range(40)],
+    list(map(str, range(1, 40))),
+    list(map(str, range(40))),
     *(["left", middle, "right"] for middle in sorted(_MIDDLE)),
     ["top", "middle", "bottom"],
     ["first", "second", "third", "fourth", "fifth"],

@@ -83,7 +83,7 @@ BEFORE = ">"
 TIED = " = "
 # separators of options in lists, the best first, and names of columns with such lists
 _LISTED = (",", ";", "|", " ")
-_NAMES_OF_LISTS = ("ranking", "rankings", "rank", "ranks", "ranked", "order", "rankorder", "rang")
+_NAMES_OF_LISTS = "ranking rankings rank ranks ranked order rankorder rang".split()
 _RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
 _COUNT = COUNT.but(vague="votes vote number")
 _GROUP = TASK.but(
@@ -447,8 +447,8 @@ def require_ranking_columns(
     check_columns(frame, named_columns.values())
     columns_found = find_ranking_columns(frame, named_columns, unranked)
     if layout in (RANKS, OPTIONS) and (columns_found is None or columns_found.shape != layout):
-        used_names = set(named_columns.values())
-        other_columns = tuple(str(name) for name in frame.columns if name not in used_names)
+        used_names = named_columns.values()
+        other_columns = tuple(name for name in column_names(frame) if name not in used_names)
         columns_found = RankingColumns(
             layout, other_columns, named_columns.get("respondent"), None, named_columns.get("count")
         )
@@ -698,19 +698,12 @@ def describe_layout(columns: RankingColumns) -> str:
     return f"one ranking per row, {layout} ({first_column!r} to {last_column!r})"
 
 
-def read_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
-    """Return the texts of each of these columns as a list."""
-    return [list_texts(frame, name) for name in columns]
-
-
 PADDING = "0"  # fills the ranks after the last choice in some programs' tables
 
 
 def _read_ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[tuple[str, ...]]:
     """Return the labels of each row, by rank; zeros after the last choice are empty."""
-    label_rows = list(zip(*read_labels(frame, columns), strict=True))
-    if not any(PADDING in row for row in label_rows):
-        return label_rows
+    label_rows = list(zip(*(list_texts(frame, name) for name in columns), strict=True))
     unpadded_rows = [_strip_padding(row) for row in label_rows]
     if any(PADDING in row for row in unpadded_rows) or not any(map(any, unpadded_rows)):
         return label_rows  # an option
@@ -807,8 +800,8 @@ def read_ranking_frame(
             [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row
         )
     elif columns.shape == TEXT:
-        (ranking_texts,) = read_labels(frame, columns.columns)
-        text_column = columns.columns[0]
+        (text_column,) = columns.columns
+        ranking_texts = list_texts(frame, text_column)
         separator = _find_text_separator(text_column, frame[text_column]) or BEFORE
         rankings = [_split_ranking(text, separator) for text in ranking_texts]
         for row, ranking in enumerate(rankings):
@@ -841,16 +834,15 @@ def _cut_row(
     describe_row: Callable[[int], str],
 ) -> list[str]:
     """Return a row's labels up to the last one; raise DataError for a gap."""
-    filled_indices = [k for k, text in enumerate(cells) if text]
-    if not filled_indices:
-        return []
-    if len(filled_indices) <= filled_indices[-1]:
-        gap_index = next(k for k in range(filled_indices[-1]) if not cells[k])
+    labels = list(cells)
+    while labels and not labels[-1]:
+        labels.pop()
+    if "" in labels:
         raise DataError(
-            f"There is no option at {columns[gap_index]!r} in {describe_row(row_index)}, although"
-            " later ranks have one; fill it in or move the later options up."
+            f"There is no option at {columns[labels.index('')]!r} in {describe_row(row_index)},"
+            " although later ranks have one; fill it in or move the later options up."
         )
-    return list(cells[: len(filled_indices)])
+    return labels
 
 
 def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -1036,10 +1028,8 @@ def _encode_rankings(
     describe_ranking: Callable[[int], str],
 ) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """Encode rankings of labels as (option indices, ranks); return all labels too."""
-    label_orders = [[label for group in tied_groups for label in group] for tied_groups in rankings]
-    all_labels = choose_labels(
-        labels, [label for label_order in label_orders for label in label_order]
-    )
+    label_orders = [list(chain(*tied_groups)) for tied_groups in rankings]
+    all_labels = choose_labels(labels, chain(*label_orders))
     label_indices = index_labels(all_labels)
     orders_by_index = []
     for ranking_number, (label_order, tied_groups) in enumerate(

@@ -154,11 +154,10 @@ def read_measured_pairs(
         lower_values,
         np.where(np.isnan(lower_values), upper_values, weighted_means),
     )
-    measured_indices = np.flatnonzero(~np.isnan(values))
-    first_indices = i[measured_indices]
-    second_indices = j[measured_indices]
-    values = values[measured_indices]
-    n_judgements = n_judgements[measured_indices]
+    is_measured = ~np.isnan(values)
+    first_indices, second_indices, values, n_judgements = (
+        column[is_measured] for column in (i, j, values, n_judgements)
+    )
     check_judgements_known(object_labels, first_indices, second_indices, n_judgements)
     has_lowest_diagonal = _is_diagonal_lowest(
         np.array(diagonal_values), first_indices, second_indices, values

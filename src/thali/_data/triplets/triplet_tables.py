@@ -443,16 +443,19 @@ OBJECTS = (
     "",
 )
 _PREFERRED = ("item", "concept", "option", "")  # the best of these is asked for
-LETTERS = (
-    ("a", "b", "c"),
-    ("i", "j", "k"),
-    ("first", "second", "third"),
-    ("left", "middle", "right"),
-    ("left", "center", "right"),
-    ("left", "centre", "right"),
-    ("links", "mitte", "rechts"),
-    ("gauche", "milieu", "droite"),
-    ("izquierda", "centro", "derecha"),
+LETTERS = tuple(
+    tuple(words.split())
+    for words in (
+        "a b c",
+        "i j k",
+        "first second third",
+        "left middle right",
+        "left center right",
+        "left centre right",
+        "links mitte rechts",
+        "gauche milieu droite",
+        "izquierda centro derecha",
+    )
 )
 EXPECTED = (
     "three objects per row, in columns such as 'object1', 'object2', 'object3' and 'odd', or"
