@@ -352,19 +352,22 @@ def test_rankings_of_every_layout():
         read(pd.DataFrame({"order": ["b > a = c", "c > b > a"]}), labels=list("abc")),
     ):
         assert groups_of(found) == expected and sorted(found.labels) == list("abc")
-    assert lists.respondents == ("ranking 1", "ranking 2") and lists.count.tolist() == [1.0, 1.0]
+    assert lists.respondents.names == ("ranking 1", "ranking 2") and lists.count.tolist() == [
+        1.0,
+        1.0,
+    ]
 
 
 def test_counts_and_respondents_stay_with_their_rankings():
     frame = pd.DataFrame({"rank1": list("abc"), "rank2": list("bca"), "count": [2, 0, 3]})
     found = read(frame)
     assert found.labels == ("a", "b", "c") and found.count.tolist() == [2.0, 3.0]
-    assert groups_of(found) == [[["a"], ["b"]], [["c"], ["a"]]] and found.respondents == ()
-    assert found.respondent.tolist() == [-1, -1]
+    assert groups_of(found) == [[["a"], ["b"]], [["c"], ["a"]]] and found.respondents.names == ()
+    assert found.respondents.number.tolist() == [-1, -1]
     found = read(frame.drop(columns="count").assign(respondent=list("xyx")))
-    assert found.respondents == ("x", "y") and found.respondent.tolist() == [0, 1, 0]
+    assert found.respondents.names == ("x", "y") and found.respondents.number.tolist() == [0, 1, 0]
     found = read(frame.drop(columns="count"))
-    assert found.respondents == ("ranking 1", "ranking 2", "ranking 3")
+    assert found.respondents.names == ("ranking 1", "ranking 2", "ranking 3")
     # a ranking of each of two tasks of each of two respondents
     rows = [
         (who, task, item, 1 + (k + task) % 2)
@@ -374,7 +377,7 @@ def test_counts_and_respondents_stay_with_their_rankings():
     ]
     long = pd.DataFrame(rows, columns=["respondent", "task", "item", "rank"])
     found = read(long)
-    names = [found.respondents[k] for k in found.respondent]
+    names = [found.respondents.names[k] for k in found.respondents.number]
     assert sorted(names) == ["x", "x", "y", "y"]
     for name, groups in zip(names, groups_of(found), strict=True):
         assert groups in ([["a"], ["b"]], [["b"], ["a"]]), name
@@ -435,7 +438,7 @@ def test_choices_are_the_best_of_all_and_then_of_the_rest(unranked):
         rows = np.flatnonzero(raw.occasion == occasion)
         names = [raw.labels[k] for k in raw.alternative[rows]]
         chosen = [name for name, mark in zip(names, raw.chosen[rows], strict=True) if mark]
-        (k,) = set(raw.respondent[rows].tolist())
+        (k,) = set(raw.respondents.number[rows].tolist())
         assert (raw.count[rows] == rankings.count[k]).all()
         found.append((k, frozenset(names), frozenset(chosen)))
     assert found == [each for each in choices_by_loops(rankings, unranked) if each[0] != 4]
