@@ -298,11 +298,10 @@ def find_repeated_numbering(frame: "pd.DataFrame") -> tuple[str, str, str] | Non
     """Return the columns of blocks, respondents, and tasks numbered anew in each; else None."""
     name_by_simplified = map_plain_names(column_names(frame))
     roles = (RESPONDENT_OF_TASKS, TASK, CHOSEN)
-    respondent, task, chosen = (role.find_column(name_by_simplified) for role in roles)
-    if respondent is None or task is None or chosen is None:
+    columns: list[Any] = [role.find_column(name_by_simplified) for role in roles]
+    if None in columns or len({*columns}) < len(roles):
         return None
-    if len({respondent, task, chosen}) < len(roles):
-        return None
+    respondent, task, chosen = columns
     set_numbers = number_sets(frame, [respondent, task])
     n_marks = np.bincount(set_numbers, classify_yes_no(get_column(frame, chosen))[0])
     if n_marks.max() < 2:
@@ -372,18 +371,13 @@ def find_alternative_column(
     largest_set = places.max(initial=0) + 1
     for name in candidates:
         column = get_column(frame, name)
-        has_place_word = not (PLACE_WORDS | ORDER_WORDS).isdisjoint(list_name_words(name))
+        is_place = not (PLACE_WORDS | ORDER_WORDS).isdisjoint(list_name_words(name))
         if has_numbers(column):
-            is_called_alternative = has_place_word or simplify_name(name) in ALTERNATIVE.synonyms
+            is_place = is_place or simplify_name(name) in ALTERNATIVE.synonyms
         else:
-            is_called_alternative = has_place_word and is_constant_within(
-                places, encode_cells(column)
-            )
-        if (
-            is_called_alternative
-            and column.nunique() == largest_set
-            and not frame.duplicated([*key_columns, name]).any()
-        ):
+            is_place = is_place and is_constant_within(places, encode_cells(column))
+        is_place = is_place and column.nunique() == largest_set
+        if is_place and not frame.duplicated([*key_columns, name]).any():
             return name
     return None
 
@@ -565,26 +559,27 @@ def join_marks(frame: "pd.DataFrame") -> "pd.DataFrame":
     Each row has exactly one yes; other tables are unchanged.
     """
     names = list_marks(frame)
-    stem = commonprefix(names)
-    chosen = stem.strip("_. ")
-    if not mentions_choice(stem):
+    chosen = commonprefix(names).strip("_. ")
+    if not mentions_choice(chosen):
         names = _list_marks_of_products(frame)
-        stem = commonprefix(names)
         chosen = CHOSEN.name
-    if not names or not _mark_one_each(frame, names):
+    marked_index = _find_row_marks(frame, names)
+    if marked_index is None:
         return frame
-    marks = [classify_yes_no(get_column(frame, name))[0] for name in names]
+    stem = commonprefix(names)
     labels = np.array([name.removeprefix(stem) for name in names], object)
-    return frame.drop(columns=names).assign(**{chosen: labels[np.argmax(marks, axis=0)]})
+    return frame.drop(columns=names).assign(**{chosen: labels[marked_index]})
 
 
-def _mark_one_each(frame: "pd.DataFrame", names: Sequence[str]) -> bool:
-    """Return whether columns are marks, of which each row has one yes."""
+def _find_row_marks(frame: "pd.DataFrame", names: Sequence[str]) -> np.ndarray | None:
+    """Return which of the columns marks each row; None unless each row has one yes."""
     columns = [get_column(frame, name) for name in names]
     if not all(map(has_marks, columns)):
-        return False
-    n_marks = np.sum([classify_yes_no(column)[0] for column in columns], axis=0)
-    return bool((n_marks == 1).all())
+        return None
+    marks = np.array([classify_yes_no(column)[0] for column in columns])
+    if not (marks.sum(axis=0) == 1).all():
+        return None
+    return marks.argmax(axis=0)
 
 
 def _list_marks_of_products(frame: "pd.DataFrame") -> list[str]:
@@ -598,14 +593,14 @@ def _list_marks_of_products(frame: "pd.DataFrame") -> list[str]:
         for stem, series in names_by_stem.items()
         if (_names_answer(stem.strip("_. ")) or "best" in list_name_words(stem))
         and len(series) > 1
-        and _mark_one_each(frame, series)
+        and _find_row_marks(frame, series) is not None
     ]
     if len(all_marks) != 1:
         return []
     (marks,) = all_marks
-    if [*map(len, names_by_stem.values())].count(len(marks)) <= _MIN_ATTRIBUTES:
-        return []
-    if any(_names_answer(name) for name in names if name not in marks):
+    n_attributes = [*map(len, names_by_stem.values())].count(len(marks)) - 1
+    other_names = {*names}.difference(marks)
+    if n_attributes < _MIN_ATTRIBUTES or any(map(_names_answer, other_names)):
         return []
     return marks
 
