@@ -26,8 +26,6 @@ from .product_encoding import Attribute, SchemeCells, SchemeTasks
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .long_table import ExperimentArrays
-
 
 def select_held_tasks(
     data: "ChoiceExperiment", tasks: int | float | Iterable[Any] | None, random_seed: RandomSeed
@@ -344,11 +342,10 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         if not isinstance(inside, bool):
             raise ArgumentError(f"`inside` must be True or False; got {inside!r}.")
         columns = (respondent, task, alternative, chosen)
-        return cls._from_arrays(
-            read_experiment(
-                frame, columns, attributes, levels, none, bins, missing, inside, bought, outcome
-            )
+        fields = read_experiment(
+            frame, columns, attributes, levels, none, bins, missing, inside, bought, outcome
         )
+        return build_from_fields(cls, *fields)
 
     @classmethod
     def from_wide(
@@ -441,29 +438,6 @@ class ChoiceExperiment(Frozen, SchemeTasks):
             respondent_of_row = frame[wide_columns.respondent]
         people = read_people(rename_as_text(frame), other_columns, respondent_of_row, "respondent")
         return data.with_fields(people=people)
-
-    @classmethod
-    def _from_arrays(cls, arrays_read: "ExperimentArrays") -> "ChoiceExperiment":
-        """Build the experiment from checked arrays; equal products are merged."""
-        products, row_product = np.unique(arrays_read.products_of_rows, axis=0, return_inverse=True)
-        index_arrays = (
-            arrays_read.first_task,
-            arrays_read.first_row,
-            arrays_read.chosen,
-            row_product.ravel(),
-            products,
-        )
-        index_arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays)
-        return build_from_fields(
-            cls,
-            arrays_read.scheme,
-            arrays_read.respondents,
-            *index_arrays,
-            arrays_read.task_labels,
-            arrays_read.alternative_labels,
-            arrays_read.people,
-            arrays_read.profile_columns,
-        )
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":
         """Set the fields in the order of `_FIELDS`, copying others' arrays; return the object."""

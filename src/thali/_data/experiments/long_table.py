@@ -1,13 +1,13 @@
 """Reading a choice experiment from a long table, one row per alternative of a task."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._argument_checks import is_list
-from thali._inference.index_arithmetic import find_first, repeat_indices
+from thali._inference.index_arithmetic import find_first, part_slice, sum_parts
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural, is_number, shorten, suggest
 from thali.errors import (
@@ -64,7 +64,7 @@ from ..column_roles import (
     CHOSEN,
     NO_CHOICE,
     RESPONDENT_OF_TASKS,
-    TASK,
+    TASK_OF_RESPONDENT,
     WORST,
     Role,
     has_numbers,
@@ -93,6 +93,7 @@ from .product_encoding import (
     Scheme,
     check_unique_alternatives,
     find_none_rows,
+    find_present_rows,
     number_positions,
     number_tasks,
 )
@@ -116,11 +117,7 @@ class RowLabels(NamedTuple):
     person: np.ndarray
     task: np.ndarray
     alternative: np.ndarray | None
-
-    @property
-    def task_index(self) -> np.ndarray:
-        """Number of the task of each row, shape (rows,)."""
-        return number_tasks(self.person, self.task)
+    task_index: np.ndarray  # (rows,) number of the task, in order of first appearance
 
     def describe_row(self, row: int) -> str:
         """Describe a row by alternative, task and respondent, for an error message."""
@@ -152,11 +149,9 @@ class TaskTable(NamedTuple):
         alternative_labels = None
         if self.alternative is not None:
             alternative_labels = _read_labels(self.frame, self.alternative)
-        return RowLabels(
-            _read_labels(self.frame, self.respondent),
-            _read_labels(self.frame, self.task),
-            alternative_labels,
-        )
+        person = _read_labels(self.frame, self.respondent)
+        task = _read_labels(self.frame, self.task)
+        return RowLabels(person, task, alternative_labels, number_tasks(person, task))
 
     def read_chosen(self) -> np.ndarray:
         """Return whether each row's alternative was chosen, shape (rows,)."""
@@ -242,18 +237,10 @@ def build_absent_none_error(
     )
 
 
-class BareRows(NamedTuple):
-    """Rows (at most one per task) without attribute levels."""
-
-    rows: np.ndarray  # (rows,) bool
-    lacking: np.ndarray  # (names,) whether these rows, and no others, lack the column
-    labels: set[str]  # of their alternatives
-
-
 def _find_bare_rows(
-    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
-) -> BareRows | None:
-    """Find rows, at most one per task, whose attributes are all empty or one text; else None."""
+    frame: "pd.DataFrame", attribute_names: list[str], task_index: np.ndarray
+) -> tuple[np.ndarray, list[str]]:
+    """Find rows, at most one per task, whose attributes are all empty or one text; and these."""
     # No other row may be empty, or that text (such as "None of these"), in these attributes.
     cells = [encode_texts(get_column(frame, name)) for name in attribute_names]
     has_text = np.array([codes == texts.index("") for codes, texts in cells])
@@ -266,17 +253,12 @@ def _find_bare_rows(
     is_lacking: np.ndarray = np.any(has_text, axis=1)
     is_bare: np.ndarray = np.all(has_text[is_lacking], axis=0)
     if (
-        not is_bare.any()
-        or (has_text[is_lacking].any(axis=0) & ~is_bare).any()
+        (has_text.any(axis=0) != is_bare).any()
         or 1 == is_lacking.sum() < len(attribute_names)
+        or np.bincount(task_index[is_bare]).max() > 1
     ):
-        return None
-    if np.bincount(row_labels.task_index[is_bare]).max() > 1:
-        return None
-    alternative_labels: set[str] = set()
-    if row_labels.alternative is not None:
-        alternative_labels = set(map(str, row_labels.alternative[is_bare]))
-    return BareRows(is_bare, is_lacking, alternative_labels)
+        return np.zeros(len(frame), bool), []
+    return is_bare, [attribute_names[k] for k in np.flatnonzero(is_lacking)]
 
 
 def recognise_none(
@@ -287,54 +269,55 @@ def recognise_none(
     Zeros count in the same alternative of every task, as in Sawtooth's files. Raise if rows only
     seem to be the no-choice option.
     """
-    if (bare_rows := _find_bare_rows(frame, names, rows)) is not None:
-        none_setting: Any = Argument("none")
-        lacking_names = [names[k] for k in np.flatnonzero(bare_rows.lacking)]
-        for name in lacking_names:
-            words = set(map(format_label, get_column(frame, name)[bare_rows.rows])) - {""}
-            if len(words) == 1:  # a text in all attributes says that nothing was chosen
-                return ((name, words.pop()),)
-        if len(bare_rows.labels) == 1:
-            (none_label,) = bare_rows.labels
-            if alternative is not None and simplify_name(none_label) in NO_CHOICE:
+    is_bare, lacking_names = _find_bare_rows(frame, names, rows.task_index)
+    if not lacking_names:
+        if alternative is None:
+            return ()
+        return _find_zero_alternative(frame, names, rows, alternative)
+    for name in lacking_names:
+        words = set(map(format_label, get_column(frame, name)[is_bare])) - {""}
+        if len(words) == 1:  # a text in all attributes says that nothing was chosen
+            return ((name, words.pop()),)
+    none_setting: Any = Argument("none")
+    if alternative is not None:
+        labels = {*np.asarray(rows.alternative)[is_bare]}
+        if len(labels) == 1:
+            none_label = min(labels)
+            if simplify_name(none_label) in NO_CHOICE:
                 return ((alternative, none_label),)
             none_setting = Setting("none", none_label)
-        raise DataError(
-            f"No value is given for {shorten(lacking_names)}"
-            f" {rows.describe_row(int(bare_rows.rows.argmax()))}; if this row is the no-choice"
-            " option, set ",
-            none_setting,
-            "; otherwise, fill in the missing values.",
-        )
-    if alternative is None:
-        return ()
-    none_label = _find_zero_alternative(frame, names, rows)
-    if none_label is None:
-        return ()
-    return ((alternative, none_label),)
+    raise DataError(
+        f"No value is given for {shorten(lacking_names)}"
+        f" {rows.describe_row(int(is_bare.argmax()))}; if this row is the no-choice"
+        " option, set ",
+        none_setting,
+        "; otherwise, fill in the missing values.",
+    )
 
 
 _MIN_ZERO_ATTRIBUTES = 2  # in which 0 means no choice alone; one may have a level 0 of its own
 
 
-def _find_zero_alternative(frame: "pd.DataFrame", names: list[str], rows: RowLabels) -> str | None:
-    """Return the alternative of which all attributes are 0 in every task; None if there is none."""
+def _find_zero_alternative(
+    frame: "pd.DataFrame", names: list[str], rows: RowLabels, alternative: str
+) -> tuple[tuple[str, str], ...]:
+    """Return the column and label of the alternative with 0 in all attributes of every task."""
     task_index = rows.task_index
     are_zeros = []
     for name in names:
         codes, texts = encode_texts(get_column(frame, name))
         # what is the same for all alternatives of a task is no attribute
         if not is_constant_within(codes, task_index):
-            are_zeros.append(np.isin(codes, [k for k, text in enumerate(texts) if text == "0"]))
+            are_zeros.append(np.array([text == "0" for text in texts])[codes])
     if not are_zeros:
-        return None
+        return ()
     is_bare = np.all(are_zeros, axis=0)
-    labels = set(map(str, np.asarray(rows.alternative)[is_bare]))
+    labels = {*np.asarray(rows.alternative)[is_bare]}
     n_certain = sum((is_zero == is_bare).all() for is_zero in are_zeros)
     is_in_all_tasks = len(labels) == 1 and is_bare.sum() > task_index.max()
     if not is_in_all_tasks or n_certain < _MIN_ZERO_ATTRIBUTES:
-        return None
-    return min(labels)
+        return ()
+    return ((alternative, min(labels)),)
 
 
 # The chosen row of each task: 1 and 0, yes and no, or the chosen alternative in every row ---------
@@ -349,8 +332,7 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
     is_yes, is_wrong = read_set_marks(get_column(frame, name), task_index)
     if not is_wrong.any():
         return is_yes
-    codes, cell_texts = encode_texts(get_column(frame, name))
-    row_texts = np.array(cell_texts, object)[codes]
+    row_texts = read_row_texts(get_column(frame, name))
     first_rows = np.unique(task_index, return_index=True)[1]
     chosen_texts = row_texts[first_rows][task_index]
     other_texts = np.delete(row_texts, first_rows)
@@ -362,9 +344,8 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
             return chosen_texts == alternative_labels
     wrong_row = int(is_wrong.argmax())
     raise DataError(
-        f"Column {name!r} {describe_content(cell_texts[codes[wrong_row]])}"
-        f" {rows.describe_task(wrong_row)}; it must"
-        " be 1 for the chosen alternative and 0 for the others."
+        f"Column {name!r} {describe_content(row_texts[wrong_row])} {rows.describe_task(wrong_row)};"
+        " it must be 1 for the chosen alternative and 0 for the others."
     )
 
 
@@ -387,21 +368,15 @@ def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
     return is_single
 
 
-class ExperimentArrays(NamedTuple):
-    """Arrays of a `ChoiceExperiment`, sorted by respondent and task."""
+class SortedRows(NamedTuple):
+    """The rows of a table of tasks, sorted by respondent and task."""
 
-    scheme: Scheme
+    rows: np.ndarray  # of the table
     respondents: tuple[str, ...]
     first_task: np.ndarray
     first_row: np.ndarray
-    chosen: np.ndarray
-    products_of_rows: np.ndarray  # (rows, attributes)
-    is_none: np.ndarray  # (rows,) whether the row is the no-choice option
     task_labels: np.ndarray
     alternative_labels: np.ndarray
-    row_order: np.ndarray  # rows of the table, sorted
-    people: "pd.DataFrame | None" = None
-    profile_columns: "pd.DataFrame | None" = None
 
 
 def read_experiment(
@@ -415,8 +390,8 @@ def read_experiment(
     inside: bool,
     bought: str | None,
     outcome: str | None = None,
-) -> ExperimentArrays:
-    """Check a long table; encode respondents, tasks, products and choices as arrays.
+) -> tuple[Any, ...]:
+    """Check a long table; return the fields of a `ChoiceExperiment`, in their order.
 
     See `from_frame`.
     """
@@ -448,21 +423,25 @@ def read_experiment(
     attribute_table = task_table._replace(frame=frame.drop(columns=outcome or [], errors="ignore"))
     scheme, is_none = _read_scheme(attribute_table, row_labels, settings, none, inside)
     is_chosen = read_chosen_rows(frame, task_table.chosen, row_labels)
-    experiment_arrays = _sort_rows(
-        scheme,
-        row_labels,
-        scheme.encode_products(frame, row_labels.describe_row),
-        is_chosen,
-        is_none,
-    )
+    products = scheme.encode_products(frame, row_labels.describe_row)
+    sorted_rows = _sort_rows(row_labels)
+    chosen = _read_choices(sorted_rows, row_labels, is_chosen, is_none, products)
+    # guessed attributes may differ from the no-choice option alone
     is_guessed = settings.names is None
-    experiment_arrays, constant_attributes = _drop_constant_attributes(
-        experiment_arrays, settings.declared.union(dict(scheme.none)), is_guessed
+    is_compared = ~(is_none & is_guessed)
+    constant_attributes = _list_constant_attributes(
+        scheme,
+        products[is_compared],
+        row_labels.task_index[is_compared],
+        settings.declared.union(dict(scheme.none)),
     )
-    _check_attributes(experiment_arrays.scheme.attributes)
-    used_columns = task_table.roles.union(
-        attribute.name for attribute in experiment_arrays.scheme.attributes
+    products = products[:, [name not in constant_attributes for name in scheme.names]]
+    varying_attributes = tuple(
+        attribute for attribute in scheme.attributes if attribute.name not in constant_attributes
     )
+    scheme = replace(scheme, attributes=varying_attributes)
+    _check_attributes(scheme.attributes)
+    used_columns = task_table.roles.union(attribute.name for attribute in scheme.attributes)
     other_columns = [name for name in frame.columns if name not in used_columns]
     people = read_people(frame, other_columns, row_labels.person, task_table.respondent)
     # columns that describe people and are not named as attributes
@@ -472,21 +451,35 @@ def read_experiment(
     if has_outcome:  # such columns describe tasks
         constant_attributes = []
     _warn_about_columns(frame, other_columns, constant_attributes)
-    for attribute in experiment_arrays.scheme.attributes:
+    for attribute in scheme.attributes:
         warn_each(find_similar_labels(attribute.levels, attribute.name))
     if task_table.chosen == RATED:
-        experiment_arrays = experiment_arrays._replace(
-            chosen=np.full(len(experiment_arrays.chosen), -1)
-        )
+        chosen = np.full(len(chosen), -1)
     unused_columns = [name for name in other_columns if name != outcome]
     profile_columns = _list_profile_columns(frame, unused_columns, people, row_labels)
     if outcome is not None:
         profile_columns.insert(0, outcome)
+    profile_table = None
     if profile_columns:
-        order = experiment_arrays.row_order
-        profile_table = frame[profile_columns].iloc[order].reset_index(drop=True)
-        experiment_arrays = experiment_arrays._replace(profile_columns=profile_table)
-    return experiment_arrays._replace(people=people)
+        profile_table = frame[profile_columns].iloc[sorted_rows.rows].reset_index(drop=True)
+    # equal products are merged
+    products, row_product = np.unique(products[sorted_rows.rows], axis=0, return_inverse=True)
+    index_arrays = (
+        sorted_rows.first_task,
+        sorted_rows.first_row,
+        chosen,
+        row_product.ravel(),
+        products,
+    )
+    return (
+        scheme,
+        sorted_rows.respondents,
+        *(np.ascontiguousarray(array, dtype=np.int64) for array in index_arrays),
+        sorted_rows.task_labels,
+        sorted_rows.alternative_labels,
+        people,
+        profile_table,
+    )
 
 
 def _list_profile_columns(
@@ -511,26 +504,27 @@ def mark_rated_tasks(
         return frame, columns
     try:
         find_task_columns(frame.drop(columns=outcome), columns)
+        return frame, columns
     except SeveralColumnsError:
         raise
     except DataError:
-        name_by_simplified = map_plain_names(name for name in frame.columns if name != outcome)
-        respondent = columns[0] or RESPONDENT_OF_TASKS.find_column(name_by_simplified)
-        task = columns[1] or TASK.find_column(name_by_simplified)
-        if respondent is None:
-            raise DataError(
-                f"No column identifies the respondents whose answers are in {outcome!r}; give the"
-                " name of such a column with ",
-                Argument("respondent"),
-                f". The columns are {shorten([*frame.columns], 12)}.",
-            ) from None
-        alternative = columns[2]
-        if task is None or not frame.duplicated([respondent, task]).any():
-            # each profile was rated alone: those of a respondent are one task
-            alternative, task = alternative or task, respondent
-        marks = (~frame.duplicated([respondent, task])).astype(int)
-        return frame.assign(**{RATED: marks}), (respondent, task, alternative, RATED)
-    return frame, columns
+        pass
+    name_by_simplified = map_plain_names(name for name in frame.columns if name != outcome)
+    respondent = columns[0] or RESPONDENT_OF_TASKS.find_column(name_by_simplified)
+    task = columns[1] or TASK_OF_RESPONDENT.find_column(name_by_simplified)
+    if respondent is None:
+        raise DataError(
+            f"No column identifies the respondents whose answers are in {outcome!r}; give the"
+            " name of such a column with ",
+            Argument("respondent"),
+            f". The columns are {shorten([*frame.columns], 12)}.",
+        )
+    alternative = columns[2]
+    if task is None or not frame.duplicated([respondent, task]).any():
+        # each profile was rated alone: those of a respondent are one task
+        alternative, task = alternative or task, respondent
+    marks = (~frame.duplicated([respondent, task])).astype(int)
+    return frame.assign(**{RATED: marks}), (respondent, task, alternative, RATED)
 
 
 def _read_scheme(
@@ -583,52 +577,49 @@ def _find_unfit_columns(
     table: TaskTable, attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
     """Return the columns that are no attributes: identifiers, texts, times, answers, results."""
-    # nor are columns that are constant within tasks, whose empty cells need no values then
     frame = table.frame
-    unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
-    unfit_columns.update(
-        name for name in attribute_names if simplify_name(name) in (*BEST.sure, *WORST.sure)
-    )
-    unfit_columns.update(_find_numberings(table, attribute_names, row_labels))
-    if table.chosen == RATED:
-        unfit_columns.update(_find_measurements(frame, attribute_names, row_labels))
     marks = get_column(frame, table.chosen)
+    respondents = frame.groupby(row_labels.person)
     tasks = frame.groupby(row_labels.task_index)
-    unfit_columns.update(
-        name
-        for name in filter(measures_answers, attribute_names)
-        if not (is_response_time(name) and _has_levels(tasks, name))
-    )
+    unfit_columns = _find_identifiers(frame, attribute_names, row_labels)
     for name in attribute_names:
         column = get_column(frame, name)
+        is_answer_name = simplify_name(name) in (*BEST.sure, *WORST.sure) or (
+            measures_answers(name) and not (is_response_time(name) and _has_levels(tasks, name))
+        )
+        # a column that is constant within tasks needs no values in its empty cells
         is_constant = (
             column.isna().to_numpy().any()
             and tasks[name].nunique(dropna=False).to_numpy().max() == 1
         )
-        is_unfit = is_constant or is_free_text(column) or is_result(column, tasks)
-        if is_unfit or repeats_marks(column, marks):
+        is_numbering = has_numbers(column) and (
+            _numbers_products(column, respondents, tasks, row_labels.alternative)
+            or (table.chosen == RATED and _is_measurement(column, respondents))
+        )
+        if (
+            is_answer_name
+            or is_constant
+            or is_numbering
+            or is_free_text(column)
+            or is_result(column, tasks)
+            or repeats_marks(column, marks)
+        ):
             unfit_columns.add(name)
     return unfit_columns
 
 
-def _find_measurements(
-    frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
-) -> Iterator[str]:
-    """Yield the columns of fractions that seldom recur, or that number a respondent's rows."""
-    respondents: Any = frame.groupby(row_labels.person)
+def _is_measurement(cells: Any, respondents: Any) -> bool:
+    """Return whether numbers are fractions that seldom recur, or number a respondent's rows."""
     n_rows = respondents.size()
-    for name in filter(lambda name: has_numbers(frame[name]), attribute_names):
-        cells = get_column(frame, name)
-        n_values = cells.nunique()
-        seldom_recurs = n_values > max(_MAX_CODED_LEVELS, len(frame) / _MIN_REPEATS)
-        is_fraction = cells.dropna().mod(1).any()
-        is_numbering = (
-            n_rows.min() > _MAX_CHANCE
-            and (respondents[name].nunique() == n_rows).all()
-            and (respondents[name].max() == n_rows).all()
-        )
-        if (seldom_recurs and is_fraction) or is_numbering:
-            yield name
+    seldom_recurs = cells.nunique() > max(_MAX_CODED_LEVELS, len(cells) / _MIN_REPEATS)
+    if seldom_recurs and cells.dropna().mod(1).any():
+        return True
+    cells_of_respondents = respondents[cells.name]
+    return bool(
+        n_rows.min() > _MAX_CHANCE
+        and (cells_of_respondents.nunique() == n_rows).all()
+        and (cells_of_respondents.max() == n_rows).all()
+    )
 
 
 _MAX_CHANCE = 3  # rows of a respondent that may differ in a level by chance
@@ -859,37 +850,32 @@ def find_task_columns(
     check_columns(frame, given_columns)
     respondent, task, alternative, chosen = given_columns
 
-    def find(role: str, column_role: Role) -> str | None:
+    def find(role: Role) -> str | None:
         """Return the column whose name has this role; raise DataError for several."""
-        used_columns = [name for name in given_columns if name is not None]
-        if role == "respondent":
-            used_columns += [name for name in names if is_answer(frame, name)]
-        name_by_simplified = map_plain_names([name for name in names if name not in used_columns])
-        matching_columns = sorted(
-            column_role.find_certain_columns(name_by_simplified), key=names.index
-        )
+        free_columns = [name for name in names if name not in given_columns]
+        if role is RESPONDENT_OF_TASKS:
+            free_columns = [name for name in free_columns if not is_answer(frame, name)]
+        name_by_simplified = map_plain_names(free_columns)
+        columns = sorted(role.find_certain_columns(name_by_simplified), key=names.index)
         # which a table need not have, and brands are attributes
-        if not matching_columns and role != "alternative":
-            matching_columns = list(column_role.find_possible_columns(name_by_simplified))[:1]
-        if role == "task" and len(matching_columns) > 1:
+        if not columns and role is not ALTERNATIVE:
+            columns = list(role.find_possible_columns(name_by_simplified))[:1]
+        if role is TASK_OF_RESPONDENT and len(columns) > 1:
             marks = chosen or CHOSEN.find_column(name_by_simplified)
-            matching_columns = _select_tasks(frame, matching_columns, respondent, marks)
-        if len(matching_columns) > 1:
-            if _are_alike(frame, matching_columns, role, respondent):
-                return matching_columns[0]
-            meaning = role.replace("chosen", "choice")
+            columns = _select_tasks(frame, columns, respondent, marks)
+        if len(columns) > 1 and not _are_alike(frame, columns, role, respondent):
             raise SeveralColumnsError(
-                f"Columns {shorten(matching_columns)} could each contain the {meaning}; give the"
-                " name of one with ",
-                Argument(role),
+                f"Columns {shorten(columns)} could each contain the"
+                f" {role.name.replace('chosen', 'choice')}; give the name of one with ",
+                Argument(role.name),
                 ".",
             )
-        return next(iter(matching_columns), None)
+        return next(iter(columns), None)
 
-    respondent = respondent or find("respondent", RESPONDENT_OF_TASKS)
-    task = task or find("task", TASK)
-    alternative = alternative or find("alternative", ALTERNATIVE)
-    chosen = chosen or find("chosen", CHOSEN)
+    respondent = respondent or find(RESPONDENT_OF_TASKS)
+    task = task or find(TASK_OF_RESPONDENT)
+    alternative = alternative or find(ALTERNATIVE)
+    chosen = chosen or find(CHOSEN)
     if given_columns[0] is None and _varies_within_tasks(frame, respondent, task, chosen):
         respondent = None
     if chosen is None:
@@ -902,9 +888,9 @@ def find_task_columns(
         _refuse_coarser_respondents(frame, respondent)
     if alternative is None:
         alternative = find_alternative_column(frame, [respondent, task], chosen)
-    used_columns = [name for name in (respondent, task, alternative, chosen) if name is not None]
-    if respondent == task:  # each respondent had one task
-        used_columns = used_columns[1:]
+    used_columns = [task, chosen, *filter(None, [alternative])]
+    if respondent != task:  # else each respondent had one task
+        used_columns.insert(0, respondent)
     for name in used_columns:
         if used_columns.count(name) > 1:
             raise ArgumentError(
@@ -958,14 +944,14 @@ def _varies_within_tasks(
     )
 
 
-def _are_alike(frame: "pd.DataFrame", names: list[str], role: str, respondent: str | None) -> bool:
+def _are_alike(frame: "pd.DataFrame", names: list[str], role: Role, respondent: str | None) -> bool:
     """Return whether columns of a role mark the same rows or divide the rows equally."""
-    if role == "chosen":
+    if role is CHOSEN:
         marks = get_column(frame, names[0])
         return all(marks_same_rows(get_column(frame, name), marks) for name in names)
     known_keys = []
-    if role == "task" and respondent is not None:
-        known_keys = [respondent]
+    if role is TASK_OF_RESPONDENT:
+        known_keys = [*filter(None, [respondent])]
     return len({number_sets(frame, [*known_keys, name]).tobytes() for name in names}) == 1
 
 
@@ -973,14 +959,9 @@ def _missing_roles_error(
     names: list[str], respondent: str | None, task: str | None, chosen: str | None
 ) -> DataError:
     """Return the error that no column has one of these roles."""
-    missing_roles = []
-    if respondent is None:
-        missing_roles.append(("identifies the respondent", Argument("respondent")))
-    if task is None:
-        missing_roles.append(("numbers the tasks of a respondent", Argument("task")))
-    if chosen is None:
-        missing_roles.append(("marks the chosen alternative (1, others 0)", Argument("chosen")))
-    meanings = " or ".join(meaning for meaning, _ in missing_roles)
+    columns = {"respondent": respondent, "task": task, "chosen": chosen}
+    missing_roles = [role for role, column in columns.items() if column is None]
+    meanings = " or ".join(_CONTENT_BY_ROLE[role] for role in missing_roles)
     rating = next(filter(is_called_rating, names), None)
     advice = Message()
     if chosen is None and rating is not None:
@@ -991,10 +972,17 @@ def _missing_roles_error(
         advice = Message(f"; if there is none, give each task its own number in {task!r}")
     return kind(
         f"No column {meanings}; give the name of such a column with ",
-        join_facts([argument for _, argument in missing_roles], " and "),
+        join_facts([*map(Argument, missing_roles)], " and "),
         advice,
         f". The columns are {shorten(names, 12)}.",
     )
+
+
+_CONTENT_BY_ROLE = {
+    "respondent": "identifies the respondent",
+    "task": "numbers the tasks of a respondent",
+    "chosen": "marks the chosen alternative (1, others 0)",
+}
 
 
 def _read_labels(frame: "pd.DataFrame", column: str) -> np.ndarray:
@@ -1079,46 +1067,37 @@ def _find_identifiers(
     candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
     if not candidates:
         return set()
-    described_names = _list_varying_columns(frame, attribute_names, row_labels)
-    identifiers = {
-        name
-        for name in candidates
-        if has_numbers(frame[name]) and get_column(frame, name).nunique() > _MAX_CODED_LEVELS
-    }
-    for candidate in candidates:
-        other_names = [name for name in described_names if name not in candidates]
-        n_values = frame.groupby(candidate)[other_names].nunique()
-        if other_names and bool((n_values <= 1).to_numpy().all()):
-            identifiers.add(candidate)
+    other_names = [name for name in attribute_names if name not in candidates]
+    described_names = _list_varying_columns(frame, other_names, row_labels)
+    identifiers: set[str] = set()
+    for name in candidates:
+        cells = get_column(frame, name)
+        n_values: Any = frame.groupby(name)[described_names].nunique()
+        is_code = has_numbers(cells) and cells.nunique() > _MAX_CODED_LEVELS
+        if is_code or (described_names and (n_values <= 1).to_numpy().all()):
+            identifiers.add(name)
     return identifiers
 
 
-def _find_numberings(
-    table: TaskTable, attribute_names: list[str], row_labels: RowLabels
-) -> Iterator[str]:
-    """Yield the columns that number the products of each respondent, or of each task again."""
-    respondents: Any = table.frame.groupby(row_labels.person)
-    tasks: Any = table.frame.groupby(row_labels.task_index)
-    for name in filter(lambda name: has_numbers(table.frame[name]), attribute_names):
-        cells = get_column(table.frame, name)
-        # all respondents have the same numbers, which follow one another in each task
-        is_numbering = (
-            len(tasks) > len(respondents)
-            and cells.nunique() == respondents.size().max()
-            and (respondents[name].nunique() == respondents.size()).all()
-            and (tasks[name].max() - tasks[name].min() == tasks.size() - 1).all()
-        )
-        if is_numbering or (
-            row_labels.alternative is not None
-            and ranks_rows(cells, tasks)
-            and (
-                not ORDER_WORDS.isdisjoint(list_name_words(name))
-                or is_constant_within(
-                    encode_cells(cells), np.unique(row_labels.alternative, return_inverse=True)[1]
-                )
-            )
-        ):
-            yield name
+def _numbers_products(
+    cells: "pd.Series", respondents: Any, tasks: Any, alternatives: np.ndarray | None
+) -> bool:
+    """Return whether a column numbers the products of each respondent, or of each task again."""
+    cells_of_respondents = respondents[cells.name]
+    cells_of_tasks = tasks[cells.name]
+    # all respondents have the same numbers, which follow one another in each task
+    if (
+        len(tasks) > len(respondents)
+        and cells.nunique() == respondents.size().max()
+        and (cells_of_respondents.nunique() == respondents.size()).all()
+        and (cells_of_tasks.max() - cells_of_tasks.min() == tasks.size() - 1).all()
+    ):
+        return True
+    if alternatives is None or not ranks_rows(cells, tasks):
+        return False
+    return not ORDER_WORDS.isdisjoint(list_name_words(str(cells.name))) or is_constant_within(
+        encode_cells(cells), np.unique(alternatives, return_inverse=True)[1]
+    )
 
 
 def _convert_keys(mapping: Mapping[Any, Any] | None, argument: str) -> dict[str, Any]:
@@ -1173,16 +1152,13 @@ def list_missing_words(
         return {}
     if not isinstance(missing, Mapping):
         missing = dict.fromkeys(attribute_names, missing)
-    return {
-        str(attribute_name): _convert_labels(value) for attribute_name, value in missing.items()
-    }
-
-
-def _convert_labels(value: str | Iterable[Any]) -> tuple[str, ...]:
-    """Convert one label, or several, to a tuple of texts."""
-    if not is_list(value):
-        return (format_label(value),)
-    return tuple(map(format_label, value))
+    words_by_attribute: dict[str, tuple[str, ...]] = {}
+    for name, value in missing.items():
+        words: Any = value
+        if not is_list(value):
+            words = [value]
+        words_by_attribute[str(name)] = tuple(map(format_label, words))
+    return words_by_attribute
 
 
 def _read_attribute(
@@ -1196,10 +1172,7 @@ def _read_attribute(
     _, levels, bins, missing_words = settings
     column = get_column(frame, attribute_name)
     codes, cell_texts = encode_texts(column)
-    is_absent = is_none | np.isin(
-        codes, [k for k, text in enumerate(cell_texts) if text in missing_words]
-    )
-    present_rows = np.flatnonzero(~is_absent)
+    present_rows = find_present_rows(codes, cell_texts, is_none, missing_words)
     if not len(present_rows):
         raise DataError(
             f"Attribute {attribute_name!r} is missing for every product; remove this attribute."
@@ -1218,50 +1191,32 @@ def _read_attribute(
         cuts = compute_cut_points(attribute_name, bins[attribute_name], row_values)
         return Attribute(attribute_name, name_bins(cuts), BINS, cuts, missing_words)
     if attribute_name in levels:
-        return Attribute(
-            attribute_name,
-            check_level_order(attribute_name, levels[attribute_name]),
-            GIVEN,
-            (),
-            missing_words,
-        )
-    used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
-    hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_absent]))]
-    sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
-    return Attribute(attribute_name, sorted_levels, order_rule, (), missing_words)
+        sorted_levels = check_level_order(attribute_name, levels[attribute_name])
+        order_rule = GIVEN
+    else:
+        used_labels = [cell_texts[k] for k in np.unique(codes[present_rows]) if cell_texts[k]]
+        hidden_labels = [*missing_words, *(cell_texts[k] for k in np.unique(codes[is_none]))]
+        sorted_levels, order_rule = order_levels(column, used_labels, hidden_labels)
+    return Attribute(attribute_name, sorted_levels, order_rule, missing=missing_words)
 
 
-def _drop_constant_attributes(
-    experiment_arrays: ExperimentArrays, kept_names: set[str], is_guessed: bool
-) -> tuple[ExperimentArrays, list[str]]:
-    """Drop attributes constant within every task; return their names too."""
-    # If attributes are guessed, ignore the no-choice option, which always differs from the others.
-    is_compared = ~(experiment_arrays.is_none & is_guessed)
-    task_index = repeat_indices(np.diff(experiment_arrays.first_row))[is_compared]
-    products = experiment_arrays.products_of_rows[
-        is_compared, int(experiment_arrays.scheme.has_inside) :
-    ]
-    is_same_task = np.diff(task_index) == 0
+def _list_constant_attributes(
+    scheme: Scheme, products: np.ndarray, task_index: np.ndarray, kept_names: set[str]
+) -> list[str]:
+    """List the attributes to drop, constant within every task; raise DataError for all."""
+    codes_by_name = dict(zip(scheme.names, products.T, strict=True))
+    names = [attribute.name for attribute in scheme.attributes]
     constant_names = [
-        attribute.name
-        for attribute, codes in zip(experiment_arrays.scheme.attributes, products.T, strict=True)
-        if attribute.name not in kept_names and not np.diff(codes)[is_same_task].any()
+        name
+        for name in names
+        if name not in kept_names and is_constant_within(codes_by_name[name], task_index)
     ]
-    varying_attributes = tuple(
-        attribute
-        for attribute in experiment_arrays.scheme.attributes
-        if attribute.name not in constant_names
-    )
-    if not varying_attributes:
+    if constant_names == names:
         raise DataError(
             f"None of the attributes ({shorten(constant_names)}) varies within any task, so the"
             " choices contain no information about preferences; check the design."
         )
-    is_kept = [name not in constant_names for name in experiment_arrays.scheme.names]
-    scheme = replace(experiment_arrays.scheme, attributes=varying_attributes)
-    return experiment_arrays._replace(
-        scheme=scheme, products_of_rows=experiment_arrays.products_of_rows[:, is_kept]
-    ), constant_names
+    return constant_names
 
 
 def _check_attributes(attributes: Iterable[Attribute]) -> None:
@@ -1282,93 +1237,58 @@ def _check_attributes(attributes: Iterable[Attribute]) -> None:
             )
 
 
-def _sort_rows(
-    scheme: Scheme,
-    row_labels: RowLabels,
-    products: np.ndarray,
-    is_chosen: np.ndarray,
-    is_none: np.ndarray,
-) -> ExperimentArrays:
-    """Sort rows by respondent and task, check the tasks, and return all arrays."""
+def _sort_rows(row_labels: RowLabels) -> SortedRows:
+    """Sort the rows by respondent and task; raise DataError for a repeated alternative."""
     import pandas as pd
 
     respondent_index, respondent_labels = pd.factorize(row_labels.person)
-    task_index = row_labels.task_index
-    sort_order = np.lexsort((task_index, respondent_index))
-    task_index = task_index[sort_order]
-    respondent_index = respondent_index[sort_order]
-    first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(sort_order)).astype(
-        np.int64
-    )
-    first_rows = first_row[:-1]
-    task_sizes = np.diff(first_row)
-    first_task = np.searchsorted(
-        respondent_index[first_rows], np.arange(len(respondent_labels) + 1)
-    ).astype(np.int64)
+    rows = np.lexsort((row_labels.task_index, respondent_index))
+    task_index = row_labels.task_index[rows]
+    first_row = np.append(np.flatnonzero(np.diff(task_index, prepend=-1)), len(rows))
+    first_rows = rows[first_row[:-1]]
     alternative_labels = number_positions(task_index).astype(object)
     if row_labels.alternative is not None:
-        alternative_labels = row_labels.alternative[sort_order]
-        task_of_row = repeat_indices(task_sizes)
+        alternative_labels = row_labels.alternative[rows]
         check_unique_alternatives(
-            alternative_labels, task_of_row, lambda k: row_labels.describe_task(sort_order[k])
+            alternative_labels, task_index, lambda k: row_labels.describe_task(rows[k])
         )
-    _check_tasks(
-        row_labels,
-        sort_order,
-        first_rows,
-        is_chosen[sort_order],
-        is_none[sort_order],
-        task_sizes,
-        products[sort_order],
-    )
-    chosen_index = np.flatnonzero(is_chosen[sort_order]) - first_rows
-    respondents = tuple(str(label) for label in respondent_labels)
-    task_labels = row_labels.task[sort_order][first_rows].astype(str)
-    return ExperimentArrays(
-        scheme,
-        respondents,
-        first_task,
+    return SortedRows(
+        rows,
+        tuple(map(str, respondent_labels)),
+        np.searchsorted(respondent_index[first_rows], np.arange(len(respondent_labels) + 1)),
         first_row,
-        chosen_index,
-        products[sort_order],
-        is_none[sort_order],
-        task_labels,
+        row_labels.task[first_rows].astype(str),
         alternative_labels.astype(str),
-        sort_order,
     )
 
 
-def _check_tasks(
+def _read_choices(
+    sorted_rows: SortedRows,
     row_labels: RowLabels,
-    sort_order: Any,
-    first_rows: Any,
     is_chosen: np.ndarray,
     is_none: np.ndarray,
-    task_sizes: np.ndarray,
     products: np.ndarray,
-) -> None:
-    """Raise DataError unless each task has one choice and at most one no-choice option."""
-    n_chosen = np.add.reduceat(is_chosen.astype(int), first_rows)
-    n_none = np.add.reduceat(is_none.astype(int), first_rows)
-
-    def describe_first_task(task: int) -> str:
-        """Describe a task, for an error message."""
-        return row_labels.describe_task(sort_order[first_rows[task]])
-
-    if (k := find_first(n_chosen != 1)) is not None:
-        n_marked = int(n_chosen[k])
-        task_rows = slice(first_rows[k], first_rows[k] + task_sizes[k])
-        if n_marked > 1 and (np.ptp(products[task_rows][is_chosen[task_rows]], axis=0) == 0).all():
-            raise DataError(
-                f"The chosen alternative is listed {n_marked} times {describe_first_task(k)};"
-                " remove the duplicates."
-            )
-        subject = "No alternative is"
-        if n_marked > 1:
-            subject = f"{n_marked} alternatives are"
-        raise DataError(f"{subject} marked as chosen {describe_first_task(k)}; mark exactly one.")
-    if (k := find_first(n_none > 1)) is not None:
+) -> np.ndarray:
+    """Return the chosen row of each task, counted from its first; raise for none or several."""
+    rows, first_row = sorted_rows.rows, sorted_rows.first_row
+    n_chosen = sum_parts(is_chosen[rows].astype(int), first_row)
+    n_none = sum_parts(is_none[rows].astype(int), first_row)
+    wrong_task = find_first(n_chosen != 1)
+    if wrong_task is None:
+        wrong_task = find_first(n_none > 1)
+    if wrong_task is None:
+        return np.flatnonzero(is_chosen[rows]) - first_row[:-1]
+    task_rows = rows[part_slice(first_row, wrong_task)]
+    task_text = row_labels.describe_task(task_rows[0])
+    n_marked = int(n_chosen[wrong_task])
+    if n_marked == 0:
+        raise DataError(f"No alternative is marked as chosen {task_text}; mark exactly one.")
+    if n_marked == 1:
         raise DataError(
-            f"The no-choice option is listed {n_none[k]} times {describe_first_task(k)}; list it"
-            " once."
+            f"The no-choice option is listed {n_none[wrong_task]} times {task_text}; list it once."
         )
+    if (np.ptp(products[task_rows[is_chosen[task_rows]]], axis=0) == 0).all():
+        raise DataError(
+            f"The chosen alternative is listed {n_marked} times {task_text}; remove the duplicates."
+        )
+    raise DataError(f"{n_marked} alternatives are marked as chosen {task_text}; mark exactly one.")

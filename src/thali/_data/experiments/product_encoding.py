@@ -334,38 +334,35 @@ def encode_attribute(
 ) -> np.ndarray:
     """Return one attribute's level number in each row; -1: missing or no choice."""
     codes, cell_texts = encode_texts(series)
-    is_missing = is_none | np.isin(
-        codes, [k for k, text in enumerate(cell_texts) if text in attribute.missing]
-    )
-    present_rows = np.flatnonzero(~is_missing)
-    level_numbers = np.full(len(codes), -1, np.int64)
+    present_rows = find_present_rows(codes, cell_texts, is_none, attribute.missing)
+    present_codes = codes[present_rows]
+    name, levels = attribute.name, attribute.levels
 
     def describe_present_row(row: int) -> str:
         """Describe a row of the table that is not the no-choice option."""
         return describe_row(int(present_rows[row]))
 
+    level_numbers = np.full(len(codes), -1, np.int64)
     if attribute.cuts:
         level_numbers[present_rows] = encode_bins(
-            attribute.name,
-            codes[present_rows],
-            cell_texts,
-            attribute.cuts,
-            attribute.levels,
-            describe_present_row,
+            name, present_codes, cell_texts, attribute.cuts, levels, describe_present_row
         )
-    else:
-        if attribute.order == ANY_NUMBER:
-            read_numbers(
-                attribute.name,
-                cell_texts,
-                codes[present_rows],
-                describe_present_row,
-                "the model treats it as numeric",
-            )
-        level_numbers[present_rows] = encode_levels(
-            attribute.name, codes[present_rows], cell_texts, attribute.levels, describe_present_row
-        )
+        return level_numbers
+    if attribute.order == ANY_NUMBER:
+        reason = "the model treats it as numeric"
+        read_numbers(name, cell_texts, present_codes, describe_present_row, reason)
+    level_numbers[present_rows] = encode_levels(
+        name, present_codes, cell_texts, levels, describe_present_row
+    )
     return level_numbers
+
+
+def find_present_rows(
+    codes: np.ndarray, texts: list[str], is_none: np.ndarray, missing: Sequence[str]
+) -> np.ndarray:
+    """Return the rows of products that have an attribute, given the text code of each row."""
+    is_missing = np.array([text in missing for text in texts])[codes]
+    return np.flatnonzero(~(is_none | is_missing))
 
 
 def find_none_rows(frame: "pd.DataFrame", none: tuple[tuple[str, str], ...]) -> np.ndarray:
