@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,12 +54,14 @@ if TYPE_CHECKING:
     import pandas as pd
 
 # an attribute and the number of the alternative, as in pf1, pf2 of R's mlogit
-_NUMBERED = re.compile(r"(.*\D)(\d+)")
-_LETTERED = re.compile(r"(.*[a-z])([A-Z])")  # likewise with a capital letter, as in ageA, ageB
-_NUMBERED_WORD = re.compile(r"([A-Za-z]+)(\d+)")
+_NUMBERED = re.compile(r"(?P<attribute>.*\D)(?P<label>\d+)")
+# likewise with a capital letter, as in ageA, ageB
+_LETTERED = re.compile(r"(?P<attribute>.*[a-z])(?P<label>[A-Z])")
+_NUMBERED_WORD = re.compile(r"(?P<attribute>[A-Za-z]+)(?P<label>\d+)")
 # a word for alternatives before the mark of one, as in profile_A_age
 _PLACED = re.compile(
-    rf"(?:alternative|alt|concept|{'|'.join(sorted(PLACE_WORDS))})[ _.-]([A-Za-z]|\d+)[ _.-](.+)",
+    rf"(?:alternative|alt|concept|{'|'.join(sorted(PLACE_WORDS))})"
+    r"[ _.-](?P<label>[A-Za-z]|\d+)[ _.-](?P<attribute>.+)",
     re.I,
 )
 _NO_ALTERNATIVE = re.compile(r"0|-\d+|9+")
@@ -71,6 +73,17 @@ _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long t
 
 
 ColumnGroups = dict[str, dict[str, str]]  # attribute -> alternative -> column
+NameSplits = list[tuple[str, str, str]]  # attribute, alternative, column
+
+
+def _list_columns(column_groups: Iterable[Mapping[str, str]]) -> list[str]:
+    """List the columns of these groups."""
+    return [name for group in column_groups for name in group.values()]
+
+
+def _is_offer(attribute: str) -> bool:
+    """Return whether columns with this name state which alternatives were available."""
+    return simplify_name(attribute) in AVAILABLE.sure
 
 
 class WideTasks(NamedTuple):
@@ -90,8 +103,7 @@ class WideTasks(NamedTuple):
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
-        column_groups = (self.available, *self.attributes.values())
-        described_columns = (name for columns in column_groups for name in columns.values())
+        described_columns = _list_columns((self.available, *self.attributes.values()))
         return {self.respondent, self.task, self.chosen, self.none, *described_columns}
 
     @property
@@ -170,7 +182,8 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     if are_sides and len(groups) > 1 and text_groups and not _names_options(frame, tasks):
         has_scores = not {*map(simplify_name, tasks.attributes)}.isdisjoint(GOALS.synonyms)
         if all(
-            are_often_equal(frame, group) or (not has_scores and _has_few_levels(frame, group))
+            are_often_equal(frame, group)
+            or (not has_scores and len(_list_levels(frame, group)) <= _MAX_LEVELS)
             for group in text_groups
         ):
             return True
@@ -182,9 +195,9 @@ def _has_measures(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     return len(text_groups) < len(groups)
 
 
-def _has_few_levels(frame: "pd.DataFrame", group: tuple[str, ...]) -> bool:
-    """Return whether the columns of an attribute have fewer different cells than many options."""
-    return len({text for name in group for text in list_texts(frame, name)}) <= _MAX_LEVELS
+def _list_levels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
+    """Return the different cells of an attribute's columns, as texts."""
+    return {text for name in names for text in list_texts(frame, name)}
 
 
 _MAX_LEVELS = 2  # of texts that are never equal in a row, but are no two options
@@ -196,7 +209,7 @@ def _names_options(frame: "pd.DataFrame", tasks: WideTasks) -> bool:
     return any(
         simplify_name(attribute) in STEMS - _ATTRIBUTES
         or answers <= {*group.values()}
-        or answers <= {text for name in group.values() for text in list_texts(frame, name)}
+        or answers <= _list_levels(frame, group.values())
         for attribute, group in tasks.attributes.items()
     )
 
@@ -260,25 +273,26 @@ def _find_tasks_of_answer(
         other_columns, amount_columns, listed_names, chosen_texts | {*number_by_text.values()}
     ):
         column_groups = _drop_foreign_groups(_group_splits(name_splits), main_labels)
-        labels = tuple(dict.fromkeys(name for group in column_groups.values() for name in group))
         if column_groups:
+            labels = tuple(dict.fromkeys(chain(*column_groups.values())))
             groupings.append(Grouping(column_groups, labels, name_splits, is_separated))
     # codes such as 0 and -9 may be alternatives, else no choice
     alternative_texts = {text for text in chosen_texts if not _NO_ALTERNATIVE.fullmatch(text)}
-    groupings = _select_fitting(groupings, listed_names, chosen_texts) or _select_fitting(
-        groupings, listed_names, alternative_texts
-    )
-    if not groupings:
+    for texts in (chosen_texts, alternative_texts):
+        fitting_groupings = [
+            grouping for grouping in groupings if _fits_choices(grouping, listed_names, texts)
+        ]
+        if fitting_groupings:
+            break
+    else:
         return None
-    if respondent_columns := _find_respondent_columns(frame, groupings, respondent_column):
+    if respondent_columns := _find_respondent_columns(frame, fitting_groupings, respondent_column):
         names = [name for name in other_columns if name not in respondent_columns]
         return _find_tasks_of_answer(frame, chosen_column, names, role_columns, listed_names)
-    attributes, labels, name_splits, is_sure = _select_grouping(frame, groupings)
+    attributes, labels, name_splits, is_sure = _select_grouping(frame, fitting_groupings)
     # after the choice, a column of only one of numbered alternatives may be a time
     later_columns = set(column_names(frame)[column_names(frame).index(chosen_column) :])
-    if not later_columns.isdisjoint(
-        name for group in attributes.values() for name in group.values()
-    ):
+    if not later_columns.isdisjoint(_list_columns(attributes.values())):
         later_columns = set()
     attributes |= {
         attribute: {label: name}
@@ -288,11 +302,8 @@ def _find_tasks_of_answer(
         and not (label.isdigit() and name in later_columns)
         and _varies_like_attribute(frame, name, label, respondent_column)
     }
-    available_columns: dict[str, str] = {}
-    for attribute in list(attributes):
-        if simplify_name(attribute) in AVAILABLE.sure:
-            group = attributes.pop(attribute)
-            available_columns = available_columns or group
+    offers = [attributes.pop(attribute) for attribute in [*attributes] if _is_offer(attribute)]
+    available_columns = next(iter(offers), {})
     if len(attributes) == 1 and _contain_choices(frame, chosen_column, *attributes.values()):
         return None
     # without separators and numbers, a single attribute may be due to chance
@@ -370,9 +381,6 @@ def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) 
     )
 
 
-NameSplits = list[tuple[str, str, str]]  # attribute, alternative, column
-
-
 class Grouping(NamedTuple):
     """A way to split names of columns into attributes and alternatives."""
 
@@ -385,18 +393,18 @@ class Grouping(NamedTuple):
     def columns(self) -> set[str]:
         """Set of all columns of attributes, without availability."""
         return {
-            name
-            for attribute, group in self.columns_by_attribute.items()
-            for name in group.values()
-            if simplify_name(attribute) not in AVAILABLE.sure
+            *_list_columns(
+                group
+                for attribute, group in self.columns_by_attribute.items()
+                if not _is_offer(attribute)
+            )
         }
 
     @property
     def strength(self) -> tuple[bool, int, bool]:
         """Marks of the better grouping: availability or numbers, attributes, a separator."""
         return (
-            any(simplify_name(name) in AVAILABLE.sure for name in self.columns_by_attribute)
-            or _are_numbered(self.labels),
+            any(map(_is_offer, self.columns_by_attribute)) or _are_numbered(self.labels),
             len(self.columns_by_attribute),
             self.is_separated,
         )
@@ -411,19 +419,22 @@ def _find_respondent_columns(
     if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
         return set()
     respondent_codes = encode_cells(get_column(frame, respondent))
+    all_groups = chain(*(grouping.columns_by_attribute.values() for grouping in groupings))
+    codes_by_name = {
+        name: encode_cells(get_column(frame, name)) for name in {*_list_columns(all_groups)}
+    }
+    constant_names = {
+        name for name, codes in codes_by_name.items() if is_constant_within(codes, respondent_codes)
+    }
     for grouping in groupings:
         have_names = not _are_numbered(grouping.labels) and max(map(len, grouping.labels)) > 1
         if have_names or respondent_codes.max() < _MIN_PEOPLE:
             continue
         groups = [{*group.values()} for group in grouping.columns_by_attribute.values()]
-        codes_of_groups = [
-            [encode_cells(get_column(frame, name)) for name in names] for names in groups
-        ]
         fixed_groups = [
             names
-            for names, codes in zip(groups, codes_of_groups, strict=True)
-            if np.max(codes) > 0
-            and all(is_constant_within(cells, respondent_codes) for cells in codes)
+            for names in groups
+            if names <= constant_names and max(codes_by_name[name].max() for name in names) > 0
         ]
         if 0 < len(fixed_groups) < len(groups):
             return set().union(*fixed_groups)
@@ -431,13 +442,7 @@ def _find_respondent_columns(
         others = joined.columns - grouping.columns
         if joined.is_separated or not others:
             continue
-        are_constant = [
-            all(
-                is_constant_within(encode_cells(get_column(frame, name)), respondent_codes)
-                for name in names
-            )
-            for names in (grouping.columns, others)
-        ]
+        are_constant = [grouping.columns <= constant_names, others <= constant_names]
         if are_constant == [False, True]:
             return others
         if are_constant == [True, False] and grouping.labels == joined.labels:
@@ -495,37 +500,22 @@ def _list_groupings(
     if is_prices and chosen_texts == set(_NUMBERS[: len(amount_columns)]):
         yield [("price", name[1:], name) for name in amount_columns], True
         return
-    for separator in NAME_SEPARATORS:
-        for is_suffix in (True, False):  # the alternative ends a name, or begins it
-            yield _split_names(columns, separator, is_suffix), True
-    placed = list(filter(None, map(_PLACED.fullmatch, columns)))
-    yield [(match[2], match[1], match[0]) for match in placed], True
-    lettered = list(filter(None, map(_LETTERED.fullmatch, columns)))
-    if {"A", "B"} <= {match[2] for match in lettered}:
-        yield [(match[1], match[2], match[0]) for match in lettered], False
+    # the alternative ends a name, or begins it
+    for separator, is_suffix in product(NAME_SEPARATORS, (True, False)):
+        yield _split_names(columns, separator, is_suffix), True
+    yield _match_names(columns, _PLACED), True
+    lettered_splits = _match_names(columns, _LETTERED)
+    if {"A", "B"} <= {label for _, label, _ in lettered_splits}:
+        yield lettered_splits, False
     labels = listed_names or sorted(_drop_none_words(chosen_texts), key=len)
     splits_by_labels = [_split_by_labels(columns, labels, is_suffix) for is_suffix in (True, False)]
     if any(map(_group_splits, splits_by_labels)):
         yield from ((name_splits, False) for name_splits in splits_by_labels)
         return
-    number_matches = filter(None, map(_NUMBERED.fullmatch, columns))
-    numbered_splits = [(match[1], match[2], match[0]) for match in number_matches]
+    numbered_splits = _match_names(columns, _NUMBERED)
     numbered_groups = _group_splits(numbered_splits)
-    foreign_groups = set(numbered_groups).difference(
-        _select_numbered(numbered_groups, listed_names, chosen_texts)
-    )
+    foreign_groups = set(numbered_groups).difference(_select_numbered(numbered_groups, {*labels}))
     yield [split for split in numbered_splits if split[0] not in foreign_groups], False
-
-
-def _select_fitting(
-    groupings: list[Grouping], listed_names: tuple[str, ...], chosen_texts: set[str]
-) -> list[Grouping]:
-    """Return the groupings whose alternatives were listed or chosen."""
-    return [
-        grouping
-        for grouping in groupings
-        if _fit_choices(grouping.columns_by_attribute, grouping.labels, listed_names, chosen_texts)
-    ]
 
 
 def _drop_foreign_groups(column_groups: ColumnGroups, main_labels: set[str]) -> ColumnGroups:
@@ -554,36 +544,32 @@ def _varies_like_attribute(
     return varies_within(frame.groupby(respondent), name)
 
 
-def _fit_choices(
-    column_groups: ColumnGroups,
-    alternative_labels: tuple[str, ...],
-    listed_names: tuple[str, ...],
-    chosen_texts: set[str],
+def _fits_choices(
+    grouping: Grouping, listed_names: tuple[str, ...], chosen_texts: set[str]
 ) -> bool:
-    """Return whether a column grouping has the alternatives that were listed or chosen."""
+    """Return whether a grouping of columns has the alternatives that were listed or chosen."""
     if listed_names:
-        return set(listed_names) <= set(alternative_labels)
+        return set(listed_names) <= set(grouping.labels)
     choices = _drop_none_words(chosen_texts)
-    labels = {*map(simplify_name, alternative_labels)}
+    has_offers = any(map(_is_offer, grouping.columns_by_attribute))
+    if has_offers or match_places(choices, grouping.labels):
+        return True
+    labels = {*map(simplify_name, grouping.labels)}
     numbers = set(_NUMBERS[: len(labels)])
     numbers_from_zero = {"0", *_NUMBERS[: len(labels) - 1]}
-    named_labels = choices - find_no_answers(chosen_texts, alternative_labels)
+    named_labels = choices - find_no_answers(chosen_texts, grouping.labels)
     simplified_labels = {*map(simplify_name, named_labels)}
     # one other word beside all alternatives is asked about when it is read
     has_other_word = labels < simplified_labels and len(simplified_labels) == len(labels) + 1
-    are_chosen = bool(named_labels) and (
+    return bool(named_labels) and (
         labels == numbers
         or simplified_labels <= labels
         or has_other_word
-        or (named_labels <= {*_NUMBERS} and _are_numbered(alternative_labels))
+        or (named_labels <= {*_NUMBERS} and _are_numbered(grouping.labels))
         or (
             chosen_texts in (numbers, numbers_from_zero, _SIGNS)
-            and len(labels) + len(column_groups) > 3
+            and len(labels) + len(grouping.columns_by_attribute) > 3
         )
-    )
-    return are_chosen or bool(
-        match_places(choices, alternative_labels)
-        or any(simplify_name(name) in AVAILABLE.sure for name in column_groups)
     )
 
 
@@ -601,16 +587,22 @@ def list_numbered_columns(names: list[str]) -> list[str]:
     if CHOSEN.find_column(map_plain_names(names)) is not None:
         return []
     all_splits = [_split_names(names, separator, True) for separator in NAME_SEPARATORS]
-    number_matches = list(filter(None, map(_NUMBERED_WORD.fullmatch, names)))
-    if len({match[1] for match in number_matches}) > 1:
-        all_splits.append([(match[1], match[2], match[0]) for match in number_matches])
+    numbered_splits = _match_names(names, _NUMBERED_WORD)
+    if len({attribute for attribute, _, _ in numbered_splits}) > 1:
+        all_splits.append(numbered_splits)
     for name_splits in all_splits:
         column_groups = _group_splits(name_splits).values()
         if column_groups and all(
             set(group) == set(_NUMBERS[: len(group)]) for group in column_groups
         ):
-            return [name for group in column_groups for name in group.values()]
+            return _list_columns(column_groups)
     return []
+
+
+def _match_names(columns: list[str], pattern: re.Pattern[str]) -> NameSplits:
+    """Split names of this pattern into attribute and alternative."""
+    matches = filter(None, map(pattern.fullmatch, columns))
+    return [(match["attribute"], match["label"], match[0]) for match in matches]
 
 
 def _split_names(columns: list[str], separator: str, is_suffix: bool) -> NameSplits:
@@ -644,26 +636,22 @@ def _group_splits(name_splits: Iterable[tuple[str, str, str]]) -> ColumnGroups:
     return {name: columns for name, columns in columns_by_attribute.items() if len(columns) > 1}
 
 
-def _select_numbered(
-    columns_by_attribute: ColumnGroups, listed_names: tuple[str, ...], chosen_texts: set[str]
-) -> ColumnGroups:
+def _select_numbered(column_groups: ColumnGroups, chosen_labels: set[str]) -> list[str]:
     """Select attributes whose numbered columns match the chosen numbers."""
-    # Return none if two groups are equally large.
-    groups_by_numbers: dict[tuple[str, ...], ColumnGroups] = {}
-    for attribute, columns in columns_by_attribute.items():
-        groups_by_numbers.setdefault(tuple(columns), {})[attribute] = columns
-    chosen_labels = set(listed_names) or _drop_none_words(chosen_texts)
-    matching_groups = [
-        group
-        for column_numbers, group in groups_by_numbers.items()
-        if set(column_numbers) == chosen_labels
+    # Return none if two sets of attributes are equally large.
+    attributes_by_numbers: dict[tuple[str, ...], list[str]] = {}
+    for attribute, group in column_groups.items():
+        attributes_by_numbers.setdefault(tuple(group), []).append(attribute)
+    candidates = [
+        attributes
+        for numbers, attributes in attributes_by_numbers.items()
+        if {*numbers} == chosen_labels
     ]
-    matching_groups = matching_groups or list(groups_by_numbers.values())
-    largest_size = max(map(len, matching_groups), default=0)
-    largest_groups = [group for group in matching_groups if len(group) == largest_size]
-    if len(largest_groups) != 1:
-        return {}
-    return largest_groups[0]
+    candidates = candidates or [*attributes_by_numbers.values()]
+    sizes = [*map(len, candidates)]
+    if not sizes or sizes.count(max(sizes)) > 1:
+        return []
+    return max(candidates, key=len)
 
 
 def _drop_none_words(chosen_texts: Iterable[str]) -> set[str]:
@@ -675,20 +663,12 @@ def _find_none_offer(names: list[str]) -> str | None:
     """Find the column that states whether "none" was offered; else None."""
     # Return None if "none" is an alternative with attributes.
     name_by_simplified = map_plain_names(names)
-    none_column = next(
-        (
-            name_by_simplified[word + no_choice_word]
-            for word in AVAILABLE.sure
-            for no_choice_word in NO_CHOICE
-            if word + no_choice_word in name_by_simplified
-        ),
-        None,
-    )
+    possible_names = map("".join, product(AVAILABLE.sure, NO_CHOICE))
+    none_column = next(filter(None, map(name_by_simplified.get, possible_names)), None)
     other_names = [name for name in names if name != none_column]
     alternative_names = {
         simplify_name(alternative)
-        for separator in NAME_SEPARATORS
-        for is_suffix in (True, False)
+        for separator, is_suffix in product(NAME_SEPARATORS, (True, False))
         for columns in _group_splits(_split_names(other_names, separator, is_suffix)).values()
         for alternative in columns
     }
@@ -722,7 +702,12 @@ def _order_alternatives(
     if columns.is_listed or len(orders) < 2:
         return columns.alternatives
     possible_orders = [
-        order for order in orders if not _takes_missing(frame, columns, order, label_indices)
+        order
+        for order in orders
+        if all(
+            read_flags(frame, column)[label_indices == order.index(label)].all()
+            for label, column in columns.available.items()
+        )
     ]
     if len(possible_orders) != 1:
         raise DataError(
@@ -735,22 +720,10 @@ def _order_alternatives(
     return possible_orders[0]
 
 
-def _takes_missing(
-    frame: "pd.DataFrame", columns: WideTasks, order: Sequence[str], label_indices: np.ndarray
-) -> bool:
-    """Return whether an unavailable alternative was chosen, if codes count in this order."""
-    return any(
-        bool((~read_flags(frame, column)[label_indices == order.index(label)]).any())
-        for label, column in columns.available.items()
-    )
-
-
 def find_none_word(picked: Iterable[str], labels: Collection[str]) -> str | None:
     """Return the chosen word that means "none of these"; else None."""
-    return next(
-        (str(text) for text in picked if simplify_name(text) in NO_CHOICE and text not in labels),
-        None,
-    )
+    none_words = [text for text in picked if simplify_name(text) in NO_CHOICE]
+    return next((text for text in none_words if text not in labels), None)
 
 
 def build_long_frame(
@@ -798,18 +771,16 @@ def build_long_frame(
                 f"{alternative!r} was chosen in row {frame.index[row]}, but was not"
                 " available; correct or remove the row."
             )
-        task_cells = task_columns | {"alternative": alternative, "chosen": is_chosen.astype(int)}
-        attribute_cells = dict.fromkeys(columns.attributes, missing_cell) | {
-            name: frame[group[alternative]]
-            for name, group in columns.attributes.items()
-            if alternative in group
-        }
-        alternative_frames.append(pd.DataFrame(task_cells | attribute_cells).loc[is_offered])
+        cells = task_columns | {"alternative": alternative, "chosen": is_chosen.astype(int)}
+        for name, group in columns.attributes.items():
+            cells[name] = missing_cell
+            if alternative in group:
+                cells[name] = frame[group[alternative]]
+        alternative_frames.append(pd.DataFrame(cells).loc[is_offered])
         row_indices.append(np.flatnonzero(is_offered))
     row_order = np.argsort(np.concatenate(row_indices), kind="stable")
-    return pd.concat(alternative_frames, ignore_index=True).iloc[row_order].reset_index(
-        drop=True
-    ), none_label
+    long_frame = pd.concat(alternative_frames, ignore_index=True).iloc[row_order]
+    return long_frame.reset_index(drop=True), none_label
 
 
 def _refuse_repeated_tasks(frame: "pd.DataFrame", columns: WideTasks) -> None:
@@ -819,9 +790,8 @@ def _refuse_repeated_tasks(frame: "pd.DataFrame", columns: WideTasks) -> None:
         return
     n_rows: Any = frame.groupby(keys).size().max()
     for name in column_names(frame):
-        if name in columns.used or not 1 < get_column(frame, name).nunique() == n_rows:
-            continue
-        if not frame.duplicated([*keys, name]).any():
+        is_block = name not in columns.used and 1 < get_column(frame, name).nunique() == n_rows
+        if is_block and not frame.duplicated([*keys, name]).any():
             raise DataError(
                 f"Tasks have the same respondent and number, but different cells in {name!r}. If"
                 f" {columns.respondent!r} numbers different respondents in each {name!r}, write a"
@@ -860,25 +830,22 @@ def _read_chosen_labels(
     are_places = other_texts.isdisjoint(_NUMBERS) and {*alternatives}.isdisjoint(chosen_texts)
     if not label_by_text and are_places:
         label_by_text = match_places(other_texts, alternatives)
-    chosen_labels = [label_by_text.get(text, text) for text in chosen_texts]
+    chosen_labels = np.array([label_by_text.get(text, text) for text in chosen_texts], object)
     codes = {*chosen_labels} - {none_label}
-    if not codes <= {*alternatives}:
-        code_texts = [*_NUMBERS]
-        if codes & {"0", "-1"}:
-            code_texts = _list_unusual_codes(frame, columns, codes)
-        index_by_code = dict(zip(code_texts, range(len(numbered_labels)), strict=False))
-        if codes <= {*index_by_code}:
-            label_indices = np.array([index_by_code.get(text, -1) for text in chosen_labels])
-            numbered_labels[: len(alternatives)] = _order_alternatives(
-                frame, columns, label_indices
-            )
-            numbered_labels.append(str(none_label))  # index -1
-            chosen_labels = [numbered_labels[k] for k in label_indices]
-        else:
-            wrong_codes = codes.difference(alternatives, index_by_code) or codes - {*alternatives}
-            row = int(np.isin(chosen_labels, [*wrong_codes]).argmax())
-            raise _build_unknown_choice_error(columns, chosen_labels[row], frame.index[row])
-    return np.array(chosen_labels, object), none_label
+    if codes <= {*alternatives}:
+        return chosen_labels, none_label
+    code_texts = [*_NUMBERS]
+    if codes & {"0", "-1"}:
+        code_texts = _list_unusual_codes(frame, columns, codes)
+    index_by_code = dict(zip(code_texts, range(len(numbered_labels)), strict=False))
+    if not codes <= {*index_by_code}:
+        wrong_codes = codes.difference(alternatives, index_by_code) or codes - {*alternatives}
+        row = int(np.isin(chosen_labels, [*wrong_codes]).argmax())
+        raise _build_unknown_choice_error(columns, chosen_labels[row], frame.index[row])
+    label_indices = np.array([index_by_code.get(text, -1) for text in chosen_labels])
+    numbered_labels[: len(alternatives)] = _order_alternatives(frame, columns, label_indices)
+    numbered_labels.append(str(none_label))  # index -1
+    return np.array(numbered_labels, object)[label_indices], none_label
 
 
 def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> list[str]:
