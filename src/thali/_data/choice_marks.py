@@ -231,6 +231,11 @@ def find_keys(
     return order_keys(other_key or task, task)
 
 
+def has_recurring_cells(frame: "pd.DataFrame", name: str) -> bool:
+    """Return whether each cell of a column is in two rows or more on average."""
+    return 2 * get_column(frame, name).nunique() <= len(frame)
+
+
 def may_be_groups(frame: "pd.DataFrame", name: str) -> bool:
     """Return whether a column may contain groups of respondents: words, or few of many rows."""
     labels = get_column(frame, name).unique()
@@ -460,7 +465,7 @@ def find_label_column(
     for name in varying_columns:
         is_label = not has_numbers(frame[name]) and not simplify_name(name).endswith("id")
         if varying_columns == [name] and list_name_words(name)[-1:] == ["id"]:
-            is_label = 2 * get_column(frame, name).nunique() <= len(frame)
+            is_label = has_recurring_cells(frame, name)
         if not is_label or frame.duplicated([*keys, name]).any():
             continue
         n_cells = frame.groupby(name)[varying_columns].nunique()

@@ -16,6 +16,7 @@ from ..choice_marks import (
     PLACE_WORDS,
     are_often_equal,
     counts_up,
+    has_recurring_cells,
     may_be_groups,
     mentions_choice,
     number_sets,
@@ -246,12 +247,13 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
                 for cell in cells
             ):
                 label_columns.append(name)
-    verdict_columns = [
-        name
-        for role in (CHOSEN_OF_TWO, RESULT)
-        for name in role.find_possible_columns(map_plain_names(names))
+    name_by_simplified = map_plain_names(names)
+    answer_columns = [
+        *label_columns,
+        *filter(mentions_choice, names),
+        *CHOSEN_OF_TWO.find_possible_columns(name_by_simplified),
+        *RESULT.find_possible_columns(name_by_simplified),
     ]
-    answer_columns = [*label_columns, *filter(mentions_choice, names), *verdict_columns]
     return [name for name in answer_columns if not mentions_rejection(name)]
 
 
@@ -328,9 +330,8 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     # Each respondent has several tasks. Of two columns called respondents, one may be a trait.
     respondent, task = tasks.respondent, tasks.task
     if respondent is None and task is None:
-        respondent, task = _find_numbered_tasks(frame, names)
-        return tasks._replace(respondent=respondent, task=task)
-    if task is None or 2 * get_column(frame, task).nunique() > len(frame):
+        return tasks._replace(**_find_numbered_tasks(frame, names))
+    if task is None or not has_recurring_cells(frame, task):
         return tasks
     if respondent is not None:
         if not frame.duplicated([respondent, task]).any():
@@ -341,7 +342,7 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     numbers_by_name = {
         name: number_sets(frame, [name]).tobytes()
         for name in names
-        if 2 * get_column(frame, name).nunique() <= len(frame)
+        if has_recurring_cells(frame, name)
         and not frame.duplicated([name, task]).any()
         and (respondent is not None or not may_be_groups(frame, name))
     }
@@ -351,24 +352,21 @@ def _find_keys(frame: "pd.DataFrame", tasks: WideTasks, names: list[str]) -> Wid
     return tasks._replace(respondent=new_respondent or respondent, task=task)
 
 
-def _find_numbered_tasks(
-    frame: "pd.DataFrame", names: list[str]
-) -> tuple[str, str] | tuple[None, None]:
-    """Return a column of respondents and one that numbers the tasks of each from 1; else None."""
-    keys: dict[bytes, tuple[str, str]] = {}
+def _find_numbered_tasks(frame: "pd.DataFrame", names: list[str]) -> dict[str, Any]:
+    """Find a column of respondents and one that numbers the tasks of each from 1; else {}."""
+    keys: dict[bytes, dict[str, Any]] = {}
     for respondent in names:
         codes = encode_cells(get_column(frame, respondent))
-        if not 1 < codes.max() + 1 <= len(frame) / 2 or not has_adjacent_rows(codes):
-            continue
-        if may_be_groups(frame, respondent):
+        is_repeated = 1 < codes.max() + 1 <= len(frame) / 2 and has_adjacent_rows(codes)
+        if not is_repeated or may_be_groups(frame, respondent):
             continue
         places = frame.groupby(codes).cumcount().to_numpy()
         for task in names:
             if counts_up(get_column(frame, task), places):
-                keys.setdefault(places.tobytes(), (respondent, task))
-    if len(keys) == 1:
-        return next(iter(keys.values()))
-    return None, None
+                keys.setdefault(places.tobytes(), {"respondent": respondent, "task": task})
+    if len(keys) != 1:
+        return {}
+    return next(iter(keys.values()))
 
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
@@ -416,7 +414,7 @@ def _find_respondent_columns(
     """Return numbered columns that are constant within respondents and named in another way."""
     # Such are att1 and att2 where all that varies between tasks is called price_1 and price_2, and
     # att_1 and att_2 where it is called price1 and price2.
-    if respondent is None or 2 * get_column(frame, respondent).nunique() > len(frame):
+    if respondent is None or not has_recurring_cells(frame, respondent):
         return set()
     respondent_codes = encode_cells(get_column(frame, respondent))
     all_groups = chain(*(grouping.columns_by_attribute.values() for grouping in groupings))
@@ -459,16 +457,16 @@ def _select_grouping(frame: "pd.DataFrame", groupings: list[Grouping]) -> Groupi
     best = [grouping for grouping in groupings if grouping.strength == strongest]
     if best[0].labels == best[-1].labels:
         return best[0]
-    best.sort(key=lambda grouping: _measure_spread(frame, grouping))
-    spreads = [_measure_spread(frame, grouping) for grouping in best[:2]]
-    if spreads[0] > spreads[1] * _CLEARLY_LESS:
+    spreads = [_measure_spread(frame, grouping) for grouping in best]
+    first, second = np.argsort(spreads, kind="stable")[:2]
+    if spreads[first] > spreads[second] * _CLEARLY_LESS:
         raise DataError(
-            f"The names of the columns do not show whether {shorten(best[0].labels)} or"
-            f" {shorten(best[1].labels)} are the alternatives; list them with ",
+            f"The names of the columns do not show whether {shorten(best[first].labels)} or"
+            f" {shorten(best[second].labels)} are the alternatives; list them with ",
             Argument("alternatives"),
             ", in the order of the numbers that code the chosen alternative.",
         )
-    return best[0]
+    return best[first]
 
 
 _CLEARLY_LESS = 2 / 3  # share of the other grouping's spread
@@ -848,13 +846,15 @@ def _read_chosen_labels(
     return np.array(numbered_labels, object)[label_indices], none_label
 
 
+_LETTERS = {"left": "L", "right": "R"}  # of alternatives, in the names of columns
+
+
 def _list_unusual_codes(frame: "pd.DataFrame", columns: WideTasks, codes: set[str]) -> list[str]:
     """Return the codes of the alternatives, such as 0 and 1; raise DataError if unclear."""
     # in a column such as chose_left, 1 means the alternative in its name
     n_alternatives = len(columns.alternatives)
     words = {*list_name_words(columns.chosen)}
-    letters = {"left": "L", "right": "R"}
-    words.update(letters[word] for word in words & {*letters})
+    words.update(letter for word, letter in _LETTERS.items() if word in words)
     words.update(re.findall(r"(?<![^\W_])[A-Z](?![^\W_])", columns.chosen))  # as in chose_A
     named = [
         k
