@@ -264,7 +264,7 @@ def name_bins(cuts: tuple[float, ...]) -> tuple[str, ...]:
     cut_texts = [np.format_float_positional(cut, trim="-") for cut in cuts]
     if not cut_texts:
         return ("all values",)
-    inner_names = [f"{low} to {high}" for low, high in zip(cut_texts, cut_texts[1:], strict=False)]
+    inner_names = [f"{low} to {high}" for low, high in pairwise(cut_texts)]
     return (f"<= {cut_texts[0]}", *inner_names, f"> {cut_texts[-1]}")
 
 

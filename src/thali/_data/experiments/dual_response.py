@@ -63,9 +63,7 @@ def add_no_choice(
     import pandas as pd
 
     task_column, alternative_column, chosen_column = columns
-    bought_answers = read_row_texts(get_column(frame, bought))
-    _check_bought_answers(bought_answers, task, frame, task_column, bought)
-    is_bought = np.isin([text.casefold() for text in bought_answers], list(YES))
+    is_bought = _read_purchases(frame, bought, task, task_column)
     if alternative_column is None:
         alternative_column = ALTERNATIVES
         frame = frame.assign(**{alternative_column: number_positions(task)})
@@ -107,19 +105,20 @@ def _choose_suffix(task_labels: set[str]) -> str:
     return ending
 
 
-def _check_bought_answers(
-    answers: np.ndarray,
-    task: np.ndarray,
-    frame: "pd.DataFrame",
-    task_column: str,
-    bought_column: str,
-) -> None:
-    """Raise DataError if a `bought_column` answer is not yes or no, or differs within a task."""
-    is_known = np.isin([text.casefold() for text in answers], [*YES, *NO])
+def _read_purchases(
+    frame: "pd.DataFrame", bought_column: str, task: np.ndarray, task_column: str
+) -> np.ndarray:
+    """Return which rows answer yes; raise DataError for other words, or if rows of a task differ.
+
+    `task` numbers the tasks in order of first appearance.
+    """
+    answers = read_row_texts(get_column(frame, bought_column))
+    words = [text.casefold() for text in answers]
+    is_known = np.isin(words, [*YES, *NO])
     first_rows = np.unique(task, return_index=True)[1]
-    is_different = answers != answers[first_rows][np.unique(task, return_inverse=True)[1]]
+    is_different = answers != answers[first_rows][task]
     if (wrong_row := find_first(~is_known | is_different)) is None:
-        return
+        return np.isin(words, [*YES])
     problem = "differs between rows"
     if not is_known[wrong_row]:
         problem = describe_content(answers[wrong_row])

@@ -1,6 +1,7 @@
 """The data class `ChoiceExperiment`: choices among products described by attributes."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from thali._argument_checks import check_integer, is_list
 from thali._inference.index_arithmetic import find_first, part_bounds, part_indices
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence
-from thali._labels import format_label, format_plural, index_labels, shorten, suggest
+from thali._labels import find_label_indices, format_label, format_plural, shorten, suggest
 from thali._object_descriptions import Facts
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -74,16 +75,11 @@ def select_held_respondents(
         )
     else:
         held_labels = list(map(format_label, respondents))
-        index_by_label = index_labels(data.respondents)
-        for respondent_label in held_labels:
-            if respondent_label not in index_by_label:
-                raise DataError(
-                    "Unknown respondent"
-                    f" {respondent_label!r}.{suggest(respondent_label, data.respondents)}"
-                )
-        held_respondents = np.array(
-            [index_by_label[respondent_label] for respondent_label in held_labels], np.int64
-        )
+        held_respondents = find_label_indices(held_labels, data.respondents)
+        if (k := find_first(held_respondents < 0)) is not None:
+            raise DataError(
+                f"Unknown respondent {held_labels[k]!r}.{suggest(held_labels[k], data.respondents)}"
+            )
     is_held = np.isin(data.respondent_of_task, held_respondents)
     if is_held.all() or not is_held.any():
         raise DataError(
@@ -431,7 +427,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         more["missing"] = add_lacking_word(wide_columns, more.get("missing"))
         data = cls.from_frame(long_frame, none=none_label, **more)
         other_columns = [
-            str(name) for name in frame.columns if str(name) not in (*wide_columns.used, bought)
+            name for name in column_names(frame) if name not in (*wide_columns.used, bought)
         ]
         respondent_of_row: Any = np.arange(1, len(frame) + 1)
         if wide_columns.respondent is not None:
@@ -599,20 +595,19 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         task_counts = np.bincount(
             self.respondent_of_task[is_selected], minlength=self.n_respondents
         )
+        is_kept_person = task_counts > 0
         kept_products, row_product = np.unique(self.row_product[is_kept_row], return_inverse=True)
         people = self.people
         if people is not None:
-            people = people.loc[task_counts > 0]
+            people = people.loc[is_kept_person]
         profile_columns = self.profile_columns
         if profile_columns is not None:
             profile_columns = profile_columns.loc[is_kept_row].reset_index(drop=True)
         return build_from_fields(
             type(self),
             self.scheme,
-            tuple(
-                label for label, count in zip(self.respondents, task_counts, strict=True) if count
-            ),
-            part_bounds(task_counts[task_counts > 0]),
+            tuple(compress(self.respondents, is_kept_person)),
+            part_bounds(task_counts[is_kept_person]),
             part_bounds(task_sizes[is_selected]),
             self.chosen[is_selected],
             row_product.astype(np.int64),

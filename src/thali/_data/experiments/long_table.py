@@ -51,7 +51,6 @@ from ..column_readers import (
     encode_texts,
     get_column,
     is_row_number,
-    read_flags,
     read_row_texts,
     refuse_empty,
     rename_as_text,
@@ -216,14 +215,14 @@ def find_none_condition(
     return ((alternative, none_label),)
 
 
-def build_absent_none_error(
+def _absent_none_error(
     condition: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None
-) -> Message:
-    """Build the error message for a `none` that matches no row."""
+) -> DataError:
+    """Return the error that `none` matches no row."""
     none_column, none_label = condition[0]
     known_labels = [text for text in encode_texts(get_column(frame, none_column))[1] if text]
     if len(condition) == 1 and none_column == alternative:
-        return Message(
+        return DataError(
             Argument("none"),
             f" is {none_label!r}, but there is no such alternative; the alternatives are"
             f" {shorten(known_labels)}.{suggest(none_label, known_labels)}",
@@ -231,7 +230,7 @@ def build_absent_none_error(
     condition_text = " and ".join(
         f"{none_label!r} in column {none_column!r}" for none_column, none_label in condition
     )
-    return Message(
+    return DataError(
         Argument("none"),
         f" marks the no-choice option by {condition_text}, but no row matches; correct the value.",
     )
@@ -351,15 +350,13 @@ def read_chosen_rows(frame: "pd.DataFrame", name: str, rows: RowLabels) -> np.nd
 
 def _find_single_rows(row_labels: RowLabels) -> np.ndarray:
     """Return which rows are alone in their task; raise if most tasks have one row."""
-    task_index = row_labels.task_index
-    task_sizes = np.bincount(task_index)
-    is_single = task_sizes[task_index] == 1
+    task_sizes = np.bincount(row_labels.task_index)
+    is_single = task_sizes[row_labels.task_index] == 1
     if np.median(task_sizes) <= 1:
         raise DataError(
             f"There is only one alternative {row_labels.describe_task(int(is_single.argmax()))},"
-            " and in"
-            " most other tasks; a choice needs at least two. Check the columns of respondents and"
-            " tasks, or give their names with ",
+            " and in most other tasks; a choice needs at least two. Check the columns of"
+            " respondents and tasks, or give their names with ",
             Argument("respondent"),
             " and ",
             Argument("task"),
@@ -444,9 +441,11 @@ def read_experiment(
     used_columns = task_table.roles.union(attribute.name for attribute in scheme.attributes)
     other_columns = [name for name in frame.columns if name not in used_columns]
     people = read_people(frame, other_columns, row_labels.person, task_table.respondent)
-    # columns that describe people and are not named as attributes
-    if is_guessed and people is not None:
-        constant_attributes = [name for name in constant_attributes if name not in people.columns]
+    people_columns = []
+    if people is not None:
+        people_columns = list(people.columns)
+    if is_guessed:  # columns that describe people are not named as attributes
+        constant_attributes = [name for name in constant_attributes if name not in people_columns]
     _refuse_weights_of_tasks(frame, constant_attributes)
     if has_outcome:  # such columns describe tasks
         constant_attributes = []
@@ -455,8 +454,9 @@ def read_experiment(
         warn_each(find_similar_labels(attribute.levels, attribute.name))
     if task_table.chosen == RATED:
         chosen = np.full(len(chosen), -1)
-    unused_columns = [name for name in other_columns if name != outcome]
-    profile_columns = _list_profile_columns(frame, unused_columns, people, row_labels)
+    unused_columns = [name for name in other_columns if name not in (outcome, *people_columns)]
+    varying_columns = _list_varying_columns(frame, unused_columns, row_labels)
+    profile_columns = [name for name in unused_columns if name not in varying_columns]
     if outcome is not None:
         profile_columns.insert(0, outcome)
     profile_table = None
@@ -480,16 +480,6 @@ def read_experiment(
         people,
         profile_table,
     )
-
-
-def _list_profile_columns(
-    frame: "pd.DataFrame", names: list[str], people: "pd.DataFrame | None", rows: RowLabels
-) -> list[str]:
-    """List the columns that are constant within tasks but not within respondents."""
-    if people is not None:
-        names = [name for name in names if name not in people.columns]
-    varying_names = _list_varying_columns(frame, names, rows)
-    return [name for name in names if name not in varying_names]
 
 
 def mark_rated_tasks(
@@ -544,20 +534,19 @@ def _read_scheme(
         unfit_columns = _find_unfit_columns(table, attribute_names, row_labels)
         unfit_columns -= settings.declared
         attribute_names = [name for name in attribute_names if name not in unfit_columns]
-    lacked_attributes = []
     if settings.missing is None:
         lacked_attributes = _list_lacked_attributes(table, attribute_names, row_labels)
         common_names = [name for name in attribute_names if name not in lacked_attributes]
         if common_names and not none_condition:
             none_condition = recognise_none(frame, common_names, row_labels, table.alternative)
-    if lacked_attributes:
         settings = settings._replace(missing=dict.fromkeys(lacked_attributes, ""))
-        add_note(
-            f"{shorten(lacked_attributes)} set to 0 for alternatives whose cells are all empty"
-        )
+        if lacked_attributes:
+            add_note(
+                f"{shorten(lacked_attributes)} set to 0 for alternatives whose cells are all empty"
+            )
     is_none = find_none_rows(frame, none_condition)
     if none_condition and not is_none.any():
-        raise DataError(build_absent_none_error(none_condition, frame, table.alternative))
+        raise _absent_none_error(none_condition, frame, table.alternative)
     attribute_list = _read_attributes(
         frame, attribute_names, is_none, settings, row_labels.describe_row
     )
@@ -683,13 +672,7 @@ def _read_task_table(
         list(filter(None, [alternative_column])),
         task_columns=(respondent_column, task_column),
     )
-    table = TaskTable(
-        frame,
-        respondent=respondent_column,
-        task=task_column,
-        alternative=alternative_column,
-        chosen=chosen_column,
-    )
+    table = TaskTable(frame, *columns)
     answer_columns = [bought_column, outcome]
     kept_columns = table.roles.union(settings.declared, settings.names or (), answer_columns)
     table = _select_offered_rows(
@@ -737,12 +720,11 @@ def _hide_none_level(
     attribute: Attribute, none_condition: tuple[tuple[str, str], ...]
 ) -> Attribute:
     """Drop the level that denotes the no-choice option from an attribute."""
-    if len(none_condition) != 1 or none_condition[0][0] != attribute.name:
+    hidden_levels = [label for name, label in none_condition if name == attribute.name]
+    if len(none_condition) > 1:
         return attribute
-    none_label = none_condition[0][1]
-    return attribute._replace(
-        levels=tuple(level for level in attribute.levels if level != none_label)
-    )
+    levels = tuple(level for level in attribute.levels if level not in hidden_levels)
+    return attribute._replace(levels=levels)
 
 
 def _refuse_weights_of_tasks(frame: "pd.DataFrame", constant_attributes: list[str]) -> None:
@@ -761,9 +743,7 @@ def _warn_about_columns(
     frame: "pd.DataFrame", other_columns: list[str], constant_attributes: list[str]
 ) -> None:
     """Warn about a column of holdout tasks, and about dropped attributes."""
-    if HELD_OUT in other_columns and {"0", "1"} <= set(
-        encode_texts(get_column(frame, HELD_OUT))[1]
-    ):
+    if HELD_OUT in other_columns and {"0", "1"} <= {*encode_texts(get_column(frame, HELD_OUT))[1]}:
         constant_attributes = [name for name in constant_attributes if name != HELD_OUT]
         warn(
             DataWarning(
@@ -790,32 +770,24 @@ def _select_offered_rows(table: TaskTable, candidate_columns: Iterable[str]) -> 
     row_number_columns = [
         name for name in name_by_simplified.values() if is_row_number(get_column(frame, name))
     ]
-    available_column = next(
-        (
-            name
-            for name in AVAILABLE.find_possible_columns(name_by_simplified)
-            if not classify_yes_no(get_column(frame, name))[1].any()
-        ),
-        None,
-    )
     if row_number_columns:
         add_note(f"row numbers ({shorten(row_number_columns)}) not used")
-    if available_column is None:
-        return table._replace(frame=frame.drop(columns=row_number_columns))
-    is_offered = read_flags(frame, available_column)
-    if (row := find_first(table.read_chosen() & ~is_offered)) is not None:
-        raise DataError(
-            f"The chosen alternative {table.read_labels().describe_task(row)}"
-            f" has {available_column!r} = 0, as if it were not offered; correct the row, or remove"
-            " the task."
+    frame = frame.drop(columns=row_number_columns)
+    for name in AVAILABLE.find_possible_columns(name_by_simplified):
+        is_offered, is_wrong = classify_yes_no(get_column(table.frame, name))
+        if is_wrong.any():
+            continue
+        if (row := find_first(table.read_chosen() & ~is_offered)) is not None:
+            raise DataError(
+                f"The chosen alternative {table.read_labels().describe_task(row)} has {name!r} = 0,"
+                " as if it were not offered; correct the row, or remove the task."
+            )
+        add_note(
+            f"{name!r} marks the alternatives that were offered;"
+            f" {format_plural(int((~is_offered).sum()), 'row')} of alternatives not offered dropped"
         )
-    add_note(
-        f"{available_column!r} marks the alternatives that were offered;"
-        f" {format_plural(int((~is_offered).sum()), 'row')} of alternatives not offered dropped"
-    )
-    return table._replace(
-        frame=frame.loc[is_offered].drop(columns=[*row_number_columns, available_column])
-    )
+        return table._replace(frame=frame.loc[is_offered].drop(columns=name, errors="ignore"))
+    return table._replace(frame=frame)
 
 
 def read_people(
@@ -1039,9 +1011,9 @@ def _list_attribute_names(
     """Return the columns that are attributes, given or not used otherwise."""
     attribute_names = named_attributes
     if attribute_names is None:
-        used_columns = set(reserved_columns)
+        used_columns = reserved_columns
         if not isinstance(none, Mapping):
-            used_columns |= {name for name, _ in none_condition}
+            used_columns = reserved_columns.union(dict(none_condition))
         attribute_names = [name for name in frame.columns if name not in used_columns]
     if not attribute_names:
         raise DataError("There are no attributes: no column is left to describe the products.")

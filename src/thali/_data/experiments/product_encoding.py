@@ -195,14 +195,11 @@ class Scheme:
         for attribute in self.attributes:
             if attribute.name in names:
                 texts: Sequence[str] = ()
+                columns = list(map(str, getattr(new_tasks, "columns", ())))
                 if isinstance(new_tasks, SchemeTasks):
                     texts = new_tasks.scheme.levels.get(attribute.name, ())
-                elif column_indices := [
-                    k
-                    for k, column in enumerate(getattr(new_tasks, "columns", ()))
-                    if str(column) == attribute.name
-                ]:
-                    texts = encode_texts(new_tasks.iloc[:, column_indices[0]])[1]
+                elif attribute.name in columns:
+                    texts = encode_texts(new_tasks.iloc[:, columns.index(attribute.name)])[1]
                 known_texts = {*attribute.levels, *attribute.missing}
                 new_levels = tuple(
                     text
@@ -221,7 +218,7 @@ class Scheme:
         """Encode new tasks, from a table or another experiment, as integers."""
         if isinstance(new_tasks, SchemeTasks):
             return self._encode_tasks(new_tasks, respondents)
-        if not (is_data_frame(new_tasks)):
+        if not is_data_frame(new_tasks):
             raise DataError(
                 "New tasks must be a ChoiceExperiment or a pandas DataFrame; got"
                 f" {type(new_tasks).__name__}."
@@ -246,16 +243,10 @@ class Scheme:
             texts_by_column.get(self.respondent, no_labels),
             texts_by_column.get(self.task, no_labels),
         )
-        alternative_column = self.alternative
         # labels that are an attribute may be repeated
-        if (
-            alternative_column is not None
-            and alternative_column not in self.names
-            and alternative_column in frame.columns
-        ):
-            check_unique_alternatives(
-                read_row_texts(get_column(frame, alternative_column)), task_of_row, describe_row
-            )
+        if self.alternative in frame.columns and self.alternative not in self.names:
+            labels = read_row_texts(get_column(frame, str(self.alternative)))
+            check_unique_alternatives(labels, task_of_row, describe_row)
         respondent_index = find_label_indices(
             texts_by_column.get(self.respondent, no_labels), respondents
         )
@@ -454,23 +445,21 @@ def explain_no_constants(data: "ChoiceExperiment") -> str:
     )
     if is_lettered or any(letter.isdigit() for name in distinct_labels for letter in name):
         return "the alternatives are numbered"
-    # for each attribute: do labels determine its level, and does its level determine the label?
-    label_level_relations = []
+    n_labels = len(distinct_labels)
+    are_set_by_label = True
     for attribute_levels, attribute in zip(
         row_levels[~is_none, int(data.scheme.has_inside) :].T, data.scheme.attributes, strict=True
     ):
-        n_pairs = len(np.unique(attribute_levels * len(distinct_labels) + label_index))
-        label_level_relations.append(
-            (
-                n_pairs == len(distinct_labels),
-                attribute.order == ALPHABET and n_pairs == len(np.unique(attribute_levels)),
-            )
-        )
-    if all(is_set_by_label for is_set_by_label, _ in label_level_relations) or any(
-        determines_label for _, determines_label in label_level_relations
-    ):
-        return "the attributes distinguish the alternatives"
+        n_pairs = len(np.unique(attribute_levels * n_labels + label_index))
+        are_set_by_label &= n_pairs == n_labels
+        if attribute.order == ALPHABET and n_pairs == len(np.unique(attribute_levels)):
+            return _DISTINGUISHED
+    if are_set_by_label:
+        return _DISTINGUISHED
     return ""
+
+
+_DISTINGUISHED = "the attributes distinguish the alternatives"
 
 
 def add_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
