@@ -108,10 +108,8 @@ def _choose_suffix(task_labels: set[str]) -> str:
 def _read_purchases(
     frame: "pd.DataFrame", bought_column: str, task: np.ndarray, task_column: str
 ) -> np.ndarray:
-    """Return which rows answer yes; raise DataError for other words, or if rows of a task differ.
-
-    `task` numbers the tasks in order of first appearance.
-    """
+    """Return which rows answer yes; raise DataError for other words or unequal rows of a task."""
+    # `task` numbers the tasks in order of first appearance
     answers = read_row_texts(get_column(frame, bought_column))
     words = [text.casefold() for text in answers]
     is_known = np.isin(words, [*YES, *NO])
