@@ -560,7 +560,7 @@ ANSWERS = ["choice", "response", "key_resp.keys"]
 
 
 @pytest.mark.parametrize("places", [False, True])
-@pytest.mark.parametrize(("stem", "answer"), list(zip(STEMS, ANSWERS * 3)))
+@pytest.mark.parametrize(("stem", "answer"), list(zip(STEMS, ANSWERS * 3, strict=False)))
 def test_the_one_chosen_of_three_things_may_be_the_odd_one(stem, answer, places):
     text = three(stem, answer, places=places)
     if "." in answer:

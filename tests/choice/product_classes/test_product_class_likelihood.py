@@ -107,7 +107,7 @@ def test_fit_of_a_feature_integrates_its_stable_noise_out(tiny):
     off."""
     problem = build_class_problem(DATA, MONOTONE, alpha=4.0)
     rng, checked, bounded = np.random.default_rng(13), 0, 0
-    for _ in range(12):
+    for _ in range(24):
         state = draw_state(rng, problem)
         if tiny:
             make_tiny(state)
