@@ -159,3 +159,33 @@ def test_a_sign_may_be_given_a_meaning():
     frame = pd.DataFrame({"white": [*"ABCAB"], "black": [*"BCACA"], "result": [*"10--1"]})
     coding = {"1": "first", "0": "second", "-": "tie"}
     assert th.read(frame, coding=coding).n_ties == 2
+
+
+SHOWN = {
+    "id": [1, 1, 2, 2, 3, 3],
+    "price_1": [1, 2, 3, 2, 1, 3],
+    "price_2": [2, 3, 1, 1, 3, 2],
+    "choice": [1, 2, 2, 1, 1, 2],
+}
+
+
+def test_a_sum_or_difference_of_alternatives_is_no_alternative():
+    expected = th.read(pd.DataFrame(SHOWN))
+    computed = {"price_total": [3, 5, 4, 3, 4, 5], "price_diff": [1, 1, -2, -1, 2, -1]}
+    data = th.read(pd.DataFrame(SHOWN | computed))
+    assert data.attributes == expected.attributes == ("price",)
+    assert "of the alternatives '1' and '2'" in data.read_as
+    assert "not used: 'price_total' and 'price_diff'" in data.read_as
+
+
+def test_names_of_columns_may_be_numbers():
+    frame = pd.DataFrame(SHOWN | {0: [7, 7, 8, 8, 9, 9]})
+    data = th.ChoiceExperiment.from_wide(frame, respondent="id")
+    assert data.people["0"].tolist() == [7, 8, 9]
+
+
+@pytest.mark.parametrize("ranks", [["rank1", "rank2", "rank3"], ["tea", "milk", "rum"]])
+def test_a_column_of_options_needs_one_of_ranks(ranks):
+    frame = pd.DataFrame(dict(zip(ranks, ([1, 2, 3], [2, 3, 1], [3, 1, 2]), strict=True)))
+    with pytest.raises(th.errors.DataError, match="'respondent', 'option' and 'rank'"):
+        th.read(frame.assign(kind=[*"abc"]), option="kind")

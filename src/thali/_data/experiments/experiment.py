@@ -398,7 +398,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
 
         bought = more.get("bought")
         check_single_none(none, bought)
-        frame = convert_frame(frame)
+        frame = rename_as_text(convert_frame(frame))
         named_columns = {"respondent": respondent, "task": task, "chosen": chosen}
         check_columns(frame, (*named_columns.values(), bought))
         offer_frame = frame
@@ -432,7 +432,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         respondent_of_row: Any = np.arange(1, len(frame) + 1)
         if wide_columns.respondent is not None:
             respondent_of_row = frame[wide_columns.respondent]
-        people = read_people(rename_as_text(frame), other_columns, respondent_of_row, "respondent")
+        people = read_people(frame, other_columns, respondent_of_row, "respondent")
         return data.with_fields(people=people)
 
     def _freeze(self, *fields: Any) -> "ChoiceExperiment":

@@ -499,8 +499,15 @@ def _list_groupings(
         yield [("price", name[1:], name) for name in amount_columns], True
         return
     # the alternative ends a name, or begins it
+    known_labels = {*listed_names, *chosen_texts}
     for separator, is_suffix in product(NAME_SEPARATORS, (True, False)):
-        yield _split_names(columns, separator, is_suffix), True
+        name_splits = _split_names(columns, separator, is_suffix)
+        yield name_splits, True
+        # without price_total and price_diff beside price_1 and price_2
+        yield (
+            [split for split in name_splits if split[1] in known_labels or split[1].isdigit()],
+            True,
+        )
     yield _match_names(columns, _PLACED), True
     lettered_splits = _match_names(columns, _LETTERED)
     if {"A", "B"} <= {label for _, label, _ in lettered_splits}:

@@ -550,11 +550,7 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
     """
     answers = data.require_answers()
     if data.covariates is not None or data.dates is not None:
-        answering_respondents = np.unique(answers.respondent)
-        return {
-            data.respondents[respondent]: select_respondents(data, np.array([respondent]))
-            for respondent in answering_respondents
-        }
+        return _split_cells_by_respondent(data)
     rows = list_finest_rows(data)
     row_bounds = np.searchsorted(answers.respondent, np.arange(len(data.respondents) + 1))
     return {
@@ -564,6 +560,29 @@ def by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
         )
         if first_row < end_row
     }
+
+
+def _split_cells_by_respondent(data: "PairedComparisons") -> "dict[str, PairedComparisons]":
+    """Split comparisons with covariates or dates by respondent."""
+    rows = list_finest_rows(data)
+    respondents: Any = rows.respondents
+    order = np.argsort(respondents.number, kind="stable")
+    numbers, first_rows = np.unique(respondents.number[order], return_index=True)
+    return {
+        data.respondents[number]: _keep_members(
+            data, rows.select_rows(own_rows), np.array([number])
+        )
+        for number, own_rows in zip(numbers, np.split(order, first_rows[1:]), strict=True)
+    }
+
+
+def _keep_members(
+    data: "PairedComparisons", rows: ComparisonRows, members: np.ndarray
+) -> "PairedComparisons":
+    """Return comparisons of the rows of some respondents, who are numbered anew."""
+    respondents: Any = rows.respondents
+    rows = rows._replace(respondents=respondents.select_members(members))
+    return build_from_fields(type(data), *build_fields(data.labels, rows))
 
 
 def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedComparisons]":
@@ -767,9 +786,7 @@ def select_respondents(data: "PairedComparisons", members: np.ndarray) -> "Paire
     rows = list_finest_rows(data)
     respondents: Any = rows.respondents
     rows = rows.select_rows(np.isin(respondents.number, members))
-    respondents = rows.respondents
-    rows = rows._replace(respondents=respondents.select_members(members))
-    return build_from_fields(type(data), *build_fields(data.labels, rows))
+    return _keep_members(data, rows, members)
 
 
 def _find_option_positions(data: "PairedComparisons", labels: Iterable[str]) -> list[int]:

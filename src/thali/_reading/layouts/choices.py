@@ -228,6 +228,8 @@ def match_rankings(
     columns = ranking_columns.columns
     if table.square is not None and (shape == LONG or not table.square.is_bare):
         return None
+    if n_named and shape != LONG:
+        return None
     if shape == LONG and not n_named:
         if _shows_positions(table, columns[1]):
             return None
