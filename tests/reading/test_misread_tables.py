@@ -1361,3 +1361,27 @@ def test_a_second_answer_with_an_unknown_cell_is_asked_about(cells, names):
     assert th.read(frame.join(answers), chosen=names[0]).n_comparisons == 4
     trait = pd.Series(["A", "P", "Q", "Q"], name="topic")
     assert th.read(frame.join([answers[names[0]], trait])).n_comparisons == 4
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Jitter ↓", "Jitter (lower is better)", "lower_better", "LPIPS", "AbsRel", "HD95", "DER"]
+    + ["Bits per byte", "Toxicity", "Hallucination rate", "Peak memory (GB)", "CO₂ (kg)"],
+)
+def test_low_measures_of_models_are_asked_about(name):
+    frame = pd.DataFrame({"Model": [*"pqrs"], "MMLU": [88, 87, 85, 84], name: [1, 2, 3, 4]})
+    with pytest.raises(DataError, match="the lower may be better"):
+        th.leaderboard(frame, progressbar=False)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Average rank", "Std. dev.", "SD", "Macro avg", "Geo. mean", "p-value", "Time (s)"]
+    + ["Params (M)", "Rank", "# wins"],
+)
+def test_rows_of_summaries_are_asked_about(name):
+    frame = pd.DataFrame(
+        {"dataset": ["d1", "d2", name], "gpt": [0.7, 0.8, 1], "phi": [0.6, 0.9, 2]}
+    )
+    with pytest.raises(DataError, match="such rows with `where`"):
+        th.leaderboard(frame, item="dataset", progressbar=False)

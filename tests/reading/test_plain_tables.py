@@ -145,6 +145,22 @@ def test_plain_scores_are_a_board(name):
     assert len(board.table) >= 2
 
 
+MODELS = {"Model": [*"pqrs"], "MMLU": [88, 87, 85, 84], "ARC": [70, 72, 60, 58]}
+
+
+@pytest.mark.fit
+def test_descriptions_of_models_are_no_items():
+    names = ["Size (B)", "#Params", "Release year", "Votes", "FLOPs", "95% CI", "n", "Seed"]
+    descriptions = dict.fromkeys(names, [7, 70, 8, 9])
+    descriptions |= {"Organization": ["a", "01.AI", "b", "c"], "Date": ["2024-01-02"] * 4}
+    board = th.leaderboard(pd.DataFrame(MODELS | descriptions), progressbar=False)
+    assert {*board.data.respondents} == {"MMLU", "ARC"}
+    assert "descriptions of options ('Size (B)'" in board.recipe.counted.read_as
+    items = {"5-shot": [7, 8, 9, 6], "Tokens/s": [1, 5, 6, 7], "COCO2017": 1}
+    board = th.leaderboard(pd.DataFrame(MODELS | items), progressbar=False)
+    assert {*board.data.respondents} == {"MMLU", "ARC", *items}
+
+
 @pytest.mark.parametrize("dtype", ["object", "category"])
 def test_categories_are_labels(dtype):
     trials = {"left": [*"ABCA"], "right": [*"BCAC"], "choice": ["left", "right"] * 2}

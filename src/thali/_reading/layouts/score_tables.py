@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,37 @@ _MARKS = {"is", "has", "was", "needs", "requires", "contains", "id", "idx", "uid
 _LOW = set(
     (
         "error errors err wer cer ter eer rmse mse mae mape loss nll perplexity ppl latency runtime"
-        " duration time seconds cost fid brier regret distance rank ranks ranking rang"
+        " duration time seconds cost costs fid brier regret distance rank ranks ranking rang lpips"
+        " dists niqe brisque piqe fvd ece mcd epe bpb bpc smape nrmse mpjpe strokes emissions vram"
+    ).split()
+)
+# words that mean such a measure only where the name has no others than units and the like
+_LOW_ALONE = set("toxicity memory energy price prices".split())
+_LOW_PARTS = re.compile(
+    r"↓|(?:lower|less|smaller)[\W_]*(?:is)?[\W_]*better|(?:hallucination|miss)[\W_]*rate"
+    r"|false[\W_]*(?:positive|negative|alarm)s?|bits[\W_]*per"
+    r"|(?<![a-z])(?:abs[\W_]*rel|co[2₂]|(?:hd|fpr)[\W_]*95|(?-i:DER))(?![a-z\d])",  # der: German
+    re.IGNORECASE,
+)
+_UNITS = set(
+    (
+        "b k m t kb mb gb tb j kj wh kwh w usd eur billion billions million millions peak gpu"
+        " usage use used consumption per input output average avg mean max total token tokens"
+    ).split()
+)
+# words of columns that describe options, and words that may be beside them
+_DESCRIPTIONS = set(
+    (
+        "size param params parameter parameters year downloads likes votes wins losses draws ties"
+        " battles flops gflops tflops macs tokens vocab vocabulary layers epochs seed seeds version"
+        " temperature shots n length window date cutoff source weights std stdev stddev stderr se"
+        " ci"
+    ).split()
+)
+_DESCRIBING = _UNITS | set(
+    (
+        "model context num number no of active activated training train release released submission"
+        " submitted publication published knowledge open response dev low high lower upper"
     ).split()
 )
 _METRICS = {"metric", "metricname", "measure"}  # names of columns of such words
@@ -62,8 +92,17 @@ _SUMMARIES = set(
     (
         "mean means average averages avg median total totals sum overall max maximum highest best"
         " min minimum lowest worst mittelwert durchschnitt summe gesamt moyenne somme media"
-        " promedio suma"
+        " promedio suma std stdev stddev deviation variance"
     ).split()
+)
+_SUMMARIZING = set(
+    "score scores rank ranks macro micro geo geom geometric harmonic weighted standard dev".split()
+)
+# names of rows of tests, ranks, costs and sizes below the items
+_SUMMARY_ROW = re.compile(
+    r"(?:#\s*)?(?:params|parameters|wins|rank|ranks|ranking)|p[\s_-]*values?|sd"
+    r"|(?:#\s*)?(?:params?|parameters|size|time|runtime|latency|memory|cost|energy|price)\s*\(.+\)",
+    re.IGNORECASE,
 )
 _NUMBERINGS = {*RANK.sure, "id", "qid", "idx", "index", "row", "no", "nr", "number", "#", ""}
 
@@ -140,9 +179,10 @@ def _find_columns(
         return table, None  # one row per score, of which some column is unknown
     is_turned = bool(options) and not is_long and not items
     if is_turned:  # one row per option
+        table = _drop_descriptions(table, options[0], runs, {*parts, *respondents})
         table = _turn_options(table, options[0])
         items = [ITEM.name]
-        parts = []
+        parts = runs = []
     first_name = table.names[0]
     first_column = get_column(table.frame, first_name)
     is_guessed = False
@@ -180,10 +220,51 @@ def _find_columns(
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     doubt = doubt or _question_sides(table.frame.drop(columns=[*numbers, *items]), [*numbers])
     if is_board:
-        doubt = doubt or _question_summaries([*frame.columns, *frame.index])
+        doubt = doubt or _question_summaries(frame)
     if is_board and item is None:
         doubt = doubt or _question_ranks(frame if is_turned else frame.T)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
+
+
+def _drop_descriptions(
+    table: RawTable, option: str, runs: list[str], labels: Collection[str]
+) -> RawTable:
+    """Return a table of one row per option without descriptions, which its note reports.
+
+    Descriptions are columns of texts that are no labels, columns of runs, and columns with the name
+    of a size, date, count or error. Texts may be scores if most begin with a digit, and other
+    options if some are labels of options.
+    """
+    options = get_column(table.frame, option)
+    others = [name for name in table.names if name != option]
+    names = [name for name in others if name in runs or _describes_options(name)]
+    for name in [name for name in others if name not in {*labels, *names}]:
+        cells = get_column(table.frame, name)
+        is_text = _read_numbers(cells) is None and not cells.isin(options).any()
+        if is_text and cells.astype(str).str.match(r"\W*\d").mean() < 0.5:
+            names.append(name)
+    return _omit_columns(table, names, "descriptions of options", 1)
+
+
+def _describes_options(name: str) -> bool:
+    """Return whether the name is that of a size, date, count or error; 5 shots are no such."""
+    words = list_name_words(name.replace("FLOPs", "flops"))
+    if _has_only(words, _DESCRIPTIONS, _DESCRIBING):
+        return not re.search(r"\d(?!\d?\s*%)", name)
+    return "stderr" in words
+
+
+def _has_only(words: list[str], terms: Collection[str], others: Collection[str]) -> bool:
+    """Return whether some words are terms, and the rest are terms or others."""
+    return not {*words}.isdisjoint(terms) and {*words} <= {*terms, *others}
+
+
+def _omit_columns(table: RawTable, names: list[str], meaning: str, n_kept: int = 0) -> RawTable:
+    """Return the table without columns, unless only `n_kept` columns would be left."""
+    if len(names) in (0, len(table.names) - n_kept):
+        return table
+    note = join_notes(table.note, f"{meaning} ({shorten(names)}) not used")
+    return replace(table, frame=table.frame.drop(columns=names), note=note)
 
 
 def _turn_options(table: RawTable, option: str) -> RawTable:
@@ -195,14 +276,21 @@ def _turn_options(table: RawTable, option: str) -> RawTable:
 
 
 def _list_measure_words(table: RawTable, names: Iterable[str], is_turned: bool) -> list[list[str]]:
-    """Return the words in the names of the measures: of each column, or of all together."""
+    """Return the words for low measures in the names: of each column, or of all together."""
     for name in reversed(table.names):
         cells = get_column(table.frame, name)
         if simplify_name(name) in _METRICS and cells.nunique() == 1:
-            return [list_name_words(format_label(cells.iloc[0]))]
+            return [_list_low_measures(format_label(cells.iloc[0]))]
     if is_turned:
-        names = [" ".join(get_column(table.frame, ITEM.name))]
-    return [*map(list_name_words, names)]
+        return [[word for name in table.frame[ITEM.name] for word in _list_low_measures(name)]]
+    return [*map(_list_low_measures, names)]
+
+
+def _list_low_measures(name: str) -> list[str]:
+    """Return words that mean a measure of which the lower is better, or the name if parts do."""
+    words = list_name_words(name)
+    terms = [_LOW, _LOW | _LOW_ALONE][_has_only(words, _LOW_ALONE, _UNITS)]
+    return [*terms.intersection(words), *filter(_LOW_PARTS.search, [name])]
 
 
 def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTable:
@@ -215,10 +303,7 @@ def _drop_row_numbers(table: RawTable, used_columns: Collection[str]) -> RawTabl
         and (name == table.names[0] or simplify_name(name) in _NUMBERINGS)
         and is_row_number(get_column(table.frame, name))
     ]
-    if len(names) in (0, len(table.names)):
-        return table
-    note = join_notes(table.note, f"row numbers ({shorten(names)}) not used")
-    return replace(table, frame=table.frame.drop(columns=names), note=note)
+    return _omit_columns(table, names, "row numbers")
 
 
 def _list_columns(
@@ -264,7 +349,7 @@ def _has_repeats(table: RawTable, name: str) -> bool:
 
 def _question_names(scores: pd.DataFrame, words: list[list[str]]) -> Message | None:
     """Return a question if names mean measures of which the lower is better, or marks of items."""
-    low = _LOW.intersection(*words)
+    low = set[str].intersection(*map(set, words))
     if low and scores.min(axis=None) >= 0.0:
         return Message(
             f"The higher score wins, but of {min(low)!r} the lower may be better: write such"
@@ -300,18 +385,22 @@ def _question_sides(frame: pd.DataFrame, names: list[str]) -> Message | None:
     )
 
 
-def _question_summaries(names: Iterable[Any]) -> Message | None:
-    """Return a question if a column or row is called the mean, sum or extreme; else None."""
-    for name in names:
-        words = {*list_name_words(str(name))}
-        if words & _SUMMARIES and words <= _SUMMARIES | {"score", "scores"}:
-            return Message(
-                f"{str(name)!r} may be the mean, sum or extreme of others; drop such columns with ",
-                Argument("without"),
-                ", and such rows with ",
-                Argument("where"),
-                ".",
-            )
+def _question_summaries(scores: pd.DataFrame) -> Message | None:
+    """Return a question if a column or row is called the mean, sum or the like; else None."""
+    last_rows = scores.index[1:][-4:]
+    for name in map(str, [*scores, *scores.index]):
+        meaning = "be the mean, sum or extreme of others"
+        if name in last_rows and _SUMMARY_ROW.fullmatch(name):
+            meaning = "describe the options"
+        elif not _has_only(list_name_words(name), _SUMMARIES, _SUMMARIZING):
+            continue
+        return Message(
+            f"{name!r} may {meaning}; drop such columns with ",
+            Argument("without"),
+            ", and such rows with ",
+            Argument("where"),
+            ".",
+        )
     return None
 
 
