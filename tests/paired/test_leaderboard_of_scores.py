@@ -581,3 +581,12 @@ def test_each_difference_of_worths_has_an_interval(kind):
         assert (row["low"] > 0.0) == (row["probability"] > 0.945)
         gap = board.table.loc[better, "rating"] - board.table.loc[worse, "rating"]
         assert row["difference"] == pytest.approx(gap * np.log(10) / 400)
+
+
+def test_one_text_among_scores_is_asked_about():
+    scores = {"item": [*"pqrst"], "gpt": [1, 2, 3, 4, 5], "llama": [2, 3, 2, 4, "n/a*"]}
+    frame = pd.DataFrame(scores | {"qwen": [1, 1, 3, 2, 5]})
+    with pytest.raises(DataError, match=r"'llama' contains 'n/a\*' in row 4"):
+        th.leaderboard(frame, item="item", progressbar=False)
+    noted = frame.assign(llama=["good", "bad", "good", "bad", "good"])
+    assert {*th.leaderboard(noted, item="item", progressbar=False).table.index} == {"gpt", "qwen"}

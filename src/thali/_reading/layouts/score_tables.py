@@ -220,7 +220,8 @@ def _find_columns(
         return table, _ScoreColumns(items, options[0], numbers, runs, parts, doubt)
     doubt = doubt or _question_sides(table.frame.drop(columns=[*numbers, *items]), [*numbers])
     if is_board:
-        doubt = doubt or _question_summaries(frame)
+        others = [name for name in scores if name not in numbers]
+        doubt = doubt or _question_texts(table, others) or _question_summaries(frame)
     if is_board and item is None:
         doubt = doubt or _question_ranks(frame if is_turned else frame.T)
     return table, _ScoreColumns(items, None, numbers, runs, parts, doubt)
@@ -383,6 +384,22 @@ def _question_sides(frame: pd.DataFrame, names: list[str]) -> Message | None:
         Argument("without"),
         ".",
     )
+
+
+def _question_texts(table: RawTable, names: list[str]) -> Message | None:
+    """Return a question about a column of scores with a few other texts; None if there is none."""
+    for name in names:
+        cells = get_column(table.frame, name).dropna()
+        is_other = np.isnan([_read_grade(format_label(cell)) for cell in cells])
+        if 0.0 < is_other.mean() < 0.5:
+            return Message(
+                f"Column {name!r} contains {format_label(cells[is_other].iloc[0])!r} in row"
+                f" {cells.index[is_other][0]}, which is no score; write a number or leave the cell"
+                " empty, or remove the column with ",
+                Argument("without"),
+                ".",
+            )
+    return None
 
 
 def _question_summaries(scores: pd.DataFrame) -> Message | None:
