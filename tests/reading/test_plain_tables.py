@@ -194,6 +194,16 @@ def test_a_sum_or_difference_of_alternatives_is_no_alternative():
     assert "not used: 'price_total' and 'price_diff'" in data.read_as
 
 
+@pytest.mark.parametrize("mark", ["chose_A", "chosen_A", "selected_A", "y_A", "choice_A", "won_A"])
+def test_a_mark_of_one_alternative_repeats_the_choice(mark):
+    frame = pd.concat([pd.DataFrame(SHOWN)] * 2, ignore_index=True).assign(id=np.arange(12) // 4)
+    frame = frame.rename(columns={"price_1": "price_A", "price_2": "price_B"})
+    frame["choice"] = frame["choice"].map({1: "A", 2: "B"})
+    data = th.read(frame.assign(**{mark: 1 * (frame["choice"] == "A")}))
+    assert data.attributes == th.read(frame).attributes == ("price",)
+    assert f"not used: '{mark}'" in data.read_as
+
+
 def test_names_of_columns_may_be_numbers():
     frame = pd.DataFrame(SHOWN | {0: [7, 7, 8, 8, 9, 9]})
     data = th.ChoiceExperiment.from_wide(frame, respondent="id")

@@ -119,6 +119,18 @@ def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
     return bool(is_yes[is_chosen].all() or is_second_choice)
 
 
+def marks_one_choice(column: "pd.Series", answers: "pd.Series") -> bool:
+    """Return whether a column of yes and no marks exactly the rows of one answer, as chose_A does.
+
+    In a few rows an attribute may do so by chance, so that the name must mention a choice.
+    """
+    if not has_marks(column) or not (len(column) > _MIN_SETS or mentions_choice(str(column.name))):
+        return False
+    is_yes = classify_yes_no(column)[0]
+    marked_answers = answers[is_yes]
+    return marked_answers.nunique() == 1 and not answers[~is_yes].isin(marked_answers).any()
+
+
 def find_marked_column(
     frame: "pd.DataFrame", key_columns: Iterable[str | None], used_columns: Collection[str | None]
 ) -> str | None:

@@ -17,6 +17,7 @@ from ..choice_marks import (
     are_often_equal,
     counts_up,
     has_recurring_cells,
+    marks_one_choice,
     may_be_groups,
     mentions_choice,
     number_sets,
@@ -100,12 +101,14 @@ class WideTasks(NamedTuple):
     is_sure: bool = True  # whether the names of the columns are unambiguous
     # the column of whether none of them may be chosen, such as available_none
     none: str | None = None
+    marks: tuple[str, ...] = ()  # columns that mark the choice of one alternative again
 
     @property
     def used(self) -> set[str | None]:
         """Set of all column names that are not None."""
         described_columns = _list_columns((self.available, *self.attributes.values()))
-        return {self.respondent, self.task, self.chosen, self.none, *described_columns}
+        keys = (self.respondent, self.task, self.chosen, self.none)
+        return {*keys, *self.marks, *described_columns}
 
     @property
     def has_only_options(self) -> bool:
@@ -296,13 +299,24 @@ def _find_tasks_of_answer(
     later_columns = set(column_names(frame)[column_names(frame).index(chosen_column) :])
     if not later_columns.isdisjoint(_list_columns(attributes.values())):
         later_columns = set()
-    attributes |= {
+    single_columns = {
         attribute: {label: name}
         for attribute, label, name in name_splits
         if attribute not in attributes
         and label in labels
         and not (label.isdigit() and name in later_columns)
         and _varies_like_attribute(frame, name, label, respondent_column)
+    }
+    answers = get_column(frame, chosen_column)
+    marks = tuple(
+        name
+        for name in _list_columns(single_columns.values())
+        if marks_one_choice(get_column(frame, name), answers)
+    )
+    attributes |= {
+        attribute: group
+        for attribute, group in single_columns.items()
+        if {*marks}.isdisjoint(group.values())
     }
     offers = [attributes.pop(attribute) for attribute in [*attributes] if _is_offer(attribute)]
     available_columns = next(iter(offers), {})
@@ -321,6 +335,7 @@ def _find_tasks_of_answer(
         bool(listed_names),
         is_sure,
         none_column,
+        marks,
     )
     return _find_keys(frame, tasks, [name for name in other_columns if name not in tasks.used])
 

@@ -446,7 +446,7 @@ def match_wide(
         if answers:
             names = [name for name in data.scheme.names if name not in answers]
             data = ChoiceExperiment.from_wide(table.frame, attributes=names, **read_options)
-        read_columns = wide_columns.select_attributes(data.scheme.names)
+        read_columns = wide_columns.select_attributes(data.scheme.names)._replace(marks=())
         if attributes is None:
             _refuse_later_columns(table, read_columns)
         unread_columns = wide_columns.used - read_columns.used
