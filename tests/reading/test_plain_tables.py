@@ -204,6 +204,34 @@ def test_a_mark_of_one_alternative_repeats_the_choice(mark):
     assert f"not used: '{mark}'" in data.read_as
 
 
+def make_profiles():
+    """Return a long table of 24 tasks of three profiles."""
+    rng = np.random.default_rng(1)
+    tasks = np.repeat(np.arange(24), 3)
+    frame = pd.DataFrame({"id": tasks // 4, "task": tasks % 4, "alt": np.tile([1, 2, 3], 24)})
+    frame["quality"] = rng.choice(["low", "medium", "high"], 72)
+    frame["cost"] = rng.choice([10, 20, 40], 72)
+    return frame.assign(choice=1 * (frame["alt"] == rng.integers(1, 4, 24)[tasks]))
+
+
+FURTHER = {
+    "not_chosen": lambda frame: 1 - frame["choice"],
+    "quality_label": lambda frame: frame["quality"].map({"low": 1, "medium": 2, "high": 3}),
+    "card": lambda frame: frame["cost"] + frame["quality"].map({"low": 1, "medium": 2, "high": 3}),
+    "design_row": lambda frame: 3 * frame["task"] + frame["alt"] + 12 * (frame["id"] % 2),
+    "Unnamed: 0": lambda frame: "set" + frame["task"].astype(str) + frame["alt"].astype(str),
+    "comment": lambda frame: "",
+}
+
+
+@pytest.mark.parametrize("name", FURTHER)
+def test_marks_copies_and_numbers_are_no_attributes(name):
+    frame = make_profiles()
+    data = th.read(frame.assign(**{name: FURTHER[name](frame)}))
+    assert data.attributes == ("quality", "cost")
+    assert f"not used: '{name}'" in data.read_as
+
+
 def test_names_of_columns_may_be_numbers():
     frame = pd.DataFrame(SHOWN | {0: [7, 7, 8, 8, 9, 9]})
     data = th.ChoiceExperiment.from_wide(frame, respondent="id")

@@ -107,12 +107,15 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
 def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
     """Return whether a column marks the chosen rows, or is called a choice and marks others.
 
-    The latter are second choices, or the chosen rows and others.
+    The latter are second choices, or the chosen rows and others. All rows but the chosen ones may
+    also be marked; in a few tasks an attribute may do so by chance, so that its name counts.
     """
     if marks_same_rows(column, marks):
         return True
     is_yes, is_wrong = _read_marks(column)
     is_chosen = classify_yes_no(marks)[0]
+    if not is_wrong.any() and np.array_equal(is_yes, ~is_chosen):
+        return is_chosen.sum() > _MIN_SETS or mentions_rejection(str(column.name))
     if is_wrong.any() or not mentions_choice(str(column.name)):
         return False
     is_second_choice = is_yes.sum() == is_chosen.sum() and not is_yes[is_chosen].any()
@@ -127,8 +130,8 @@ def marks_one_choice(column: "pd.Series", answers: "pd.Series") -> bool:
     if not has_marks(column) or not (len(column) > _MIN_SETS or mentions_choice(str(column.name))):
         return False
     is_yes = classify_yes_no(column)[0]
-    marked_answers = answers[is_yes]
-    return marked_answers.nunique() == 1 and not answers[~is_yes].isin(marked_answers).any()
+    marked_answers = {*answers[is_yes]}
+    return len(marked_answers) == 1 and marked_answers.isdisjoint(answers[~is_yes])
 
 
 def find_marked_column(

@@ -394,6 +394,7 @@ def read_experiment(
     """
     frame = rename_as_text(convert_frame(frame))
     refuse_empty(frame, "tasks")
+    frame = frame.mask(frame == "")
     has_outcome = outcome is not None
     if outcome == CHOICE:
         outcome = None
@@ -594,7 +595,15 @@ def _find_unfit_columns(
             or repeats_marks(column, marks)
         ):
             unfit_columns.add(name)
-    return unfit_columns
+    remaining_names = [name for name in attribute_names if name not in unfit_columns]
+    return unfit_columns.union(_list_copies(tasks, remaining_names))
+
+
+def _list_copies(tasks: Any, names: list[str]) -> list[str]:
+    """List the attributes of few levels that are one to one with an earlier one."""
+    level_names = [name for name in names if _has_levels(tasks, name)]
+    codes = [number_sets(tasks.obj, [name]).tobytes() for name in level_names]
+    return [name for k, name in enumerate(level_names) if codes[k] in codes[:k]]
 
 
 def _is_measurement(cells: Any, respondents: Any) -> bool:
@@ -1035,8 +1044,14 @@ _MAX_CODED_LEVELS = 30  # of an attribute such as brand_id; more numbers are ide
 def _find_identifiers(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns such as profileID, of many numbers or whose cells determine attributes."""
-    candidates = [name for name in attribute_names if simplify_name(name).endswith("id")]
+    """Return the columns such as profileID, of many numbers or whose cells determine attributes.
+
+    Numbers of a design and names of rows need not recur, and determine nothing then.
+    """
+    row_names = {name for name in attribute_names if simplify_name(name) in _ROW_NAMES}
+    candidates = [
+        name for name in attribute_names if simplify_name(name).endswith("id") or name in row_names
+    ]
     if not candidates:
         return set()
     other_names = [name for name in attribute_names if name not in candidates]
@@ -1046,9 +1061,20 @@ def _find_identifiers(
         cells = get_column(frame, name)
         n_values: Any = frame.groupby(name)[described_names].nunique()
         is_code = has_numbers(cells) and cells.nunique() > _MAX_CODED_LEVELS
-        if is_code or (described_names and (n_values <= 1).to_numpy().all()):
+        determines_others = (n_values <= 1).to_numpy().all()
+        if name in row_names:  # each once for a respondent
+            cells_of_people = frame[[name]].assign(person=row_labels.person)
+            determines_others |= not cells_of_people.duplicated().any()
+        if is_code or (described_names and determines_others):
             identifiers.add(name)
     return identifiers
+
+
+# names of numbers of profiles or rows of a design, and of a column without a name in a file
+_ROW_NAMES = {
+    *"card cardnr cardno cardnumber profilenr profileno profilenumber designrow rownr".split(),
+    *"rownumber unnamed:0 vignettenr vignetteno vignettenumber".split(),
+}
 
 
 def _numbers_products(
