@@ -232,6 +232,14 @@ def test_marks_copies_and_numbers_are_no_attributes(name):
     assert f"not used: '{name}'" in data.read_as
 
 
+def test_an_attribute_may_be_called_a_choice():
+    frame = pd.DataFrame(SHOWN).assign(selected_1=[0, 0, 1, 1, 0, 1], selected_2=0)
+    frame = frame[["selected_1", "selected_2", *SHOWN]]
+    with pytest.raises(th.errors.DataError, match="'choice', 'selected_1' and 'selected_2' could"):
+        th.read(frame)
+    assert {*th.read(frame, chosen="choice").attributes} == {"price", "selected"}
+
+
 def test_names_of_columns_may_be_numbers():
     frame = pd.DataFrame(SHOWN | {0: [7, 7, 8, 8, 9, 9]})
     data = th.ChoiceExperiment.from_wide(frame, respondent="id")

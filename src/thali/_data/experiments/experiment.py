@@ -15,7 +15,7 @@ from thali.errors import Argument, ArgumentError, DataError
 
 from ..base_classes import Frozen, build_from_fields, copy_with_fields
 from ..column_readers import check_columns, convert_frame, rename_as_text, select_answered_rows
-from ..column_roles import column_names
+from ..column_roles import CHOSEN, column_names, map_plain_names
 from ..kinds import EXPERIMENTS
 from ..prediction_scores import find_chosen_rows
 from ..report_facts import format_extremes, list_name_facts
@@ -393,7 +393,7 @@ class ChoiceExperiment(Frozen, SchemeTasks):
         (2, ('90', '150'))
         """
         from .dual_response import BOUGHT, check_single_none
-        from .long_table import read_people
+        from .long_table import SeveralColumnsError, read_people
         from .wide_table import add_lacking_word, build_long_frame, find_wide_tasks
 
         bought = more.get("bought")
@@ -425,7 +425,22 @@ class ChoiceExperiment(Frozen, SchemeTasks):
                 " it must contain the chosen product, even if it would not be bought.",
             )
         more["missing"] = add_lacking_word(wide_columns, more.get("missing"))
-        data = cls.from_frame(long_frame, none=none_label, **more)
+        if chosen is not None:  # an attribute may be called a choice, too
+            more["chosen"] = "chosen"
+        try:
+            data = cls.from_frame(long_frame, none=none_label, **more)
+        except SeveralColumnsError as error:
+            names = CHOSEN.find_certain_columns(map_plain_names(wide_columns.attributes))
+            groups = [wide_columns.attributes[name].values() for name in names]
+            columns = [column for group in groups for column in group]
+            if not columns:
+                raise
+            raise SeveralColumnsError(
+                f"Columns {shorten([wide_columns.chosen, *columns])} could each contain the"
+                " choice; give the name of one with ",
+                Argument("chosen"),
+                ".",
+            ) from error
         other_columns = [
             name for name in column_names(frame) if name not in (*wide_columns.used, bought)
         ]
