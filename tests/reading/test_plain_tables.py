@@ -251,3 +251,55 @@ def test_a_column_of_options_needs_one_of_ranks(ranks):
     frame = pd.DataFrame(dict(zip(ranks, ([1, 2, 3], [2, 3, 1], [3, 1, 2]), strict=True)))
     with pytest.raises(th.errors.DataError, match="'respondent', 'option' and 'rank'"):
         th.read(frame.assign(kind=[*"abc"]), option="kind")
+
+
+GAMES = [("x", "y", 2, 1), ("y", "z", 1, 1), ("z", "x", 0, 0), ("y", "x", 0, 3)]
+
+
+@pytest.mark.parametrize("winners", [["x", None, None, "x"], ["H", None, None, "A"]])
+def test_equal_scores_without_a_winner_are_ties(winners):
+    frame = pd.DataFrame(GAMES, columns=["home", "away", "home_goals", "away_goals"])
+    data = th.read(frame.assign(result=winners))
+    assert data.n_comparisons == 4 and data.n_ties == 2 and "are ties" in data.read_as
+    unplayed = frame.assign(home_goals=[2, 0, 0, 0], away_goals=[1, 0, 0, 3], result=winners)
+    assert th.read(unplayed).n_comparisons == 2
+
+
+@pytest.mark.parametrize("word", ["BYE", "Bye", "Freilos", "spielfrei", "TBD"])
+@pytest.mark.parametrize("names", [("White", "Black", "Result"), ("player1", "player2", "winner")])
+def test_a_bye_is_no_player(word, names):
+    rows = [("Ann", "Bob", "Ann"), ("Bob", "Cid", "Bob"), ("Ann", word, "Ann")]
+    data = th.read(pd.DataFrame(rows, columns=names))
+    assert {*data.labels} == {"Ann", "Bob", "Cid"} and "without options" in data.read_as
+    words = th.read(pd.DataFrame(rows, columns=["left", "right", "chosen"]))
+    assert word in words.labels
+
+
+BLANKS = "none blank (blank) exhausted abstain spoiled".split()
+
+
+@pytest.mark.parametrize("word", [*BLANKS, "No preference", "no further preference"])
+def test_a_word_for_no_further_preference_is_no_candidate(word):
+    frame = pd.DataFrame({"voter": range(4), "pref1": [*"abca"], "pref2": [*"bcab"]})
+    ballots = frame.assign(pref3=["c", word, word, "c"])
+    assert {*th.read(ballots).labels} == {*"abc"} and "no option" in th.read(ballots).read_as
+    if word == "none":
+        ranked_none = ballots.assign(pref1=["none", *"bca"], pref2=[*"acab"])
+        assert "none" in th.read(ranked_none).labels
+
+
+MIRRORED = ["team,opponent,wins,losses", "option_a,option_b,wins_a,wins_b"]
+
+
+@pytest.mark.parametrize("names", MIRRORED)
+def test_counts_from_both_sides_count_once(names):
+    rows = [("a", "b", 5, 3), ("a", "c", 4, 4), ("b", "c", 1, 6)]
+    rows += [(second, first, y, x) for first, second, x, y in rows]
+    data = th.read(pd.DataFrame(rows, columns=names.split(",")))
+    assert data.n_comparisons == 23 and "listed twice" in data.read_as
+    assert th.read(pd.DataFrame(rows[1:], columns=names.split(","))).n_comparisons == 38
+    # unanimous choices of options in both orders
+    unanimous = pd.DataFrame([(*row[:2], 9 * (row[:2] < row[1::-1]), 0) for row in rows])
+    unanimous[3] = 9 - unanimous[2]
+    unanimous.columns = names.split(",")
+    assert th.read(unanimous).n_comparisons == 54

@@ -553,13 +553,14 @@ def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     return next(iter(rankings), [])
 
 
-BLANK_RANKS = {"undervote", "overvote", "skipped"}
+BLANK_RANKS = set("undervote overvote skipped blank (blank) exhausted abstain spoiled".split())
+NO_PREFERENCES = {"none", "nopreference", "nofurtherpreference"}
 
 
 def _share_of_distinct_rows(frame: "pd.DataFrame", columns: list[str]) -> float:
     """Return the share of rows without repeated labels; 0 if no rows share labels."""
     label_rows = [
-        [cell for cell in row if simplify_name(cell) not in {"", *BLANK_RANKS}]
+        [cell for cell in row if simplify_name(cell) not in {"", *BLANK_RANKS, *NO_PREFERENCES}]
         for row in _read_ranked_labels(frame, tuple(columns))
     ]
     n_labels = len({cell for row in label_rows for cell in row})

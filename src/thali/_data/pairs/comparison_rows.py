@@ -83,6 +83,16 @@ def read_row_details(
     return rows._replace(respondents=respondents, covariates=covariate_rows, dates=row_dates)
 
 
+def has_mirrored_rows(rows: ComparisonRows) -> bool:
+    """Return whether all rows list the counts of another row from the other side."""
+    wins, losses, _ = rows.counts
+    # few or unanimous choices of options in both orders also agree
+    return int(np.count_nonzero(wins * losses)) > 5 and (
+        {*zip(rows.first, rows.second, wins, losses, strict=True)}
+        == {*zip(rows.second, rows.first, losses, wins, strict=True)}
+    )
+
+
 def stack_rows(parts: Sequence[ComparisonRows]) -> ComparisonRows:
     """Return all rows, with respondents if all parts know them; the same name is one person."""
     respondents = [rows.respondents for rows in parts if rows.respondents is not None]

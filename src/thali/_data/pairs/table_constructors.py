@@ -12,6 +12,7 @@ from thali.errors import DataError
 from ..base_classes import build_from_fields
 from ..column_readers import (
     Cells,
+    add_note,
     check_columns,
     convert_frame,
     drop_self_comparisons,
@@ -30,7 +31,12 @@ from ..suspicious_data import (
     warn_each,
 )
 from .column_recognition import PairColumns, find_pair_columns, find_respondent_column, is_uncounted
-from .comparison_rows import ComparisonRows, build_fields, read_row_details
+from .comparison_rows import (
+    ComparisonRows,
+    build_fields,
+    has_mirrored_rows,
+    read_row_details,
+)
 from .covariates import list_covariate_columns
 from .trial_rows import TrialOutcomes, find_trial_columns, read_trial_outcomes
 from .wide_table import WideColumns, find_wide_columns, read_wide_outcomes
@@ -158,6 +164,9 @@ def read_list(
     rows = ComparisonRows(first, second, np.stack(counts))
     rows = read_row_details(rows, frame, columns, columns.used, covariates, date)
     knows_order = columns.in_order and has_two_counts
+    if has_two_counts and not knows_order and has_mirrored_rows(rows):
+        rows = rows.select_rows(first < second)
+        add_note("each pair is listed twice, once for either side; one of its rows is used")
     data = build_from_fields(cls, *build_fields(option_labels, rows, knows_order))
     warn_each(
         find_similar_labels(data.labels),

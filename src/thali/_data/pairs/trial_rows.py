@@ -878,10 +878,8 @@ def _order_sides(names: tuple[str, ...], options: tuple[str, str]) -> tuple[str,
 
 def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
     """Raise DataError if two pairs of scores show different winners in some row."""
-    for pair in find_side_columns(column_names(frame)):
-        if _TOTAL.sub("", pair.stem) not in _SCORES:
-            continue
-        scores = _order_sides(pair.columns, columns.options)
+    for names in list_score_columns(column_names(frame)):
+        scores = _order_sides(names, columns.options)
         numbers = frame[[*columns.verdict, *scores]].select_dtypes("number")
         if numbers.shape[1] != 4:  # texts, or one column of the outcome
             continue
@@ -895,6 +893,22 @@ def refuse_unlike_scores(frame: "pd.DataFrame", columns: TrialColumns) -> None:
                 Argument("without"),
                 ". Those that decide need a name such as points or goals.",
             )
+
+
+def list_score_columns(names: list[str]) -> list[tuple[str, str]]:
+    """Return the pairs of columns with scores of both sides."""
+    pairs = find_side_columns(names)
+    return [pair.columns for pair in pairs if _TOTAL.sub("", pair.stem) in _SCORES]
+
+
+def _find_equal_scores(frame: "pd.DataFrame", verdict: str) -> Any:
+    """Return which rows have an empty outcome and equal scores of both sides, shape (rows,)."""
+    is_tied: Any = frame[verdict].isna()
+    for first, second in list_score_columns(column_names(frame)):
+        is_equal = is_tied & (frame[first] == frame[second])
+        if np.any(frame[first][is_equal]):  # games that were not played are often 0:0
+            return is_equal
+    return is_tied & False
 
 
 _TOTAL = re.compile("^(team|total|final)(?=.)")
@@ -988,6 +1002,9 @@ def read_trial_outcomes(
     else:
         verdicts = _decode_verdict_column(frame, columns, coding)
     outcomes = verdicts.outcome
+    if (is_tied := _find_equal_scores(frame, columns.verdict[0])).any():
+        outcomes = np.where(is_tied, TIE, outcomes)
+        add_note("games of equal scores without a winner are ties")
     if columns.rejects:
         outcomes = -outcomes
     if columns.game:
@@ -1013,14 +1030,21 @@ def read_trial_outcomes(
 
 
 def _drop_rows_without_options(frame: "pd.DataFrame", columns: TrialColumns) -> "pd.DataFrame":
-    """Drop answers to something else, such as instructions; note their number."""
-    is_empty: Any = frame[[*columns.options]].isna().all(axis=1)
+    """Drop byes, and answers to something else, such as instructions; note their number."""
+    options: Any = frame[[*columns.options]]
+    is_empty = options.isna().all(axis=1)
     is_empty &= frame[columns.verdict[0]].notna()
+    if _PLAYER.search(columns.first):
+        is_empty |= options.isin(_BYES).any(axis=1)
     if not is_empty.any():
         return frame
     n_omitted = simplify_number(count_comparisons(frame.loc[is_empty], columns.count))
     add_note(f"{format_plural(n_omitted, name_rows(columns.count))} without options dropped")
     return frame.loc[~is_empty]
+
+
+_PLAYER = re.compile("player|team|spieler|white|weiß|home|heim|local|domicile", re.I)
+_BYES = "bye Bye BYE freilos Freilos spielfrei Spielfrei tbd TBD".split()
 
 
 def _refuse_places(frame: "pd.DataFrame", columns: TrialColumns) -> None:

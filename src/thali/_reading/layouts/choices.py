@@ -36,6 +36,7 @@ from thali._data.choices.long_and_wide_tables import LONG_ROLES, find_columns, i
 from thali._data.choices.rankings import (
     BLANK_RANKS,
     LONG,
+    NO_PREFERENCES,
     OPTIONS,
     RANKS,
     RankingColumns,
@@ -283,11 +284,13 @@ def _name_by_questions(table: RawTable, columns: tuple[str, ...]) -> tuple[str, 
 def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
     """Return a table with empty ranks, and a note, in place of words such as undervote."""
     ranked_cells: Any = table.frame[[*columns]]
-    is_blank = ranked_cells.map(lambda cell: simplify_name(format_label(cell)) in BLANK_RANKS)
+    words = ranked_cells.map(lambda cell: simplify_name(format_label(cell)))
+    # "none" is an option if it is ranked first
+    is_blank = words.isin(BLANK_RANKS | NO_PREFERENCES.difference(words[columns[0]]))
     if not is_blank.any(axis=None):
         return table
-    words = ranked_cells.where(is_blank).stack().dropna().unique()
-    note = join_notes(table.note, f"no option where a cell is {shorten(sorted(words))}")
+    blanks = ranked_cells.where(is_blank).stack().dropna().unique()
+    note = join_notes(table.note, f"no option where a cell is {shorten(sorted(blanks))}")
     return replace(table, frame=table.frame.assign(**ranked_cells.mask(is_blank)), note=note)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,7 @@ from thali._data.pairs.trial_rows import (
     describe_missing,
     find_trial_columns,
     has_side_attributes,
+    list_score_columns,
     refuse_unlike_scores,
 )
 from thali._data.pairs.wide_table import (
@@ -567,7 +569,14 @@ def _match_sides(
     extra_columns = list_covariate_columns(covariates, table.names, option_columns)
     if date in table.names:
         extra_columns.append(date)
-    answer_columns = (*option_columns, *side_columns.verdict, *extra_columns, *count_columns)
+    scores = chain(*list_score_columns(table.names))
+    answer_columns = (
+        *option_columns,
+        *side_columns.verdict,
+        *scores,
+        *extra_columns,
+        *count_columns,
+    )
     roles = ColumnsRead(
         option_columns,
         side_columns.verdict,
