@@ -728,6 +728,43 @@ def test_the_one_that_lost_is_not_counted_as_the_winner(name, cells, code):
     assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 0, "y": 1, "z": 2}
 
 
+LESS = (
+    "Which face is LESS attractive?",
+    "Welches Bild gefällt Ihnen weniger?",
+    "like least?",
+    "worst",
+)
+
+
+@pytest.mark.parametrize("less", LESS)
+@pytest.mark.parametrize("more", ["Which face is MORE attractive?", "best"])
+def test_a_question_for_the_less_preferred_is_asked_about(less, more):
+    pairs = pd.DataFrame({"left": list("xxzx"), "right": list("yzyy"), "choice": list("xxyy")})
+    frame = pairs.assign(subject=[1, 1, 2, 2], question=less)
+    with refused(DataError, "'question'", less, "rejected='choice'", "chosen='choice'"):
+        th.read(frame)
+    data = th.read(frame, rejected="choice")
+    assert dict(zip(data.labels, data.counts.sum(1), strict=True)) == {"x": 1, "y": 1, "z": 2}
+    chosen = th.read(frame, chosen="choice"), th.read(frame.assign(question=more))
+    assert chosen[0].counts.tolist() == chosen[1].counts.tolist() == data.counts.T.tolist()
+    mixed = frame.assign(question=[less, more] * 2)
+    if (less == "worst") == (more == "best"):
+        with refused(DataError, "'question'", "`where`"):
+            th.read(mixed)
+    prompts = [f"Which is less than {k}?" for k in range(40)]
+    frame = pd.concat([pairs] * 10, ignore_index=True).assign(prompt=prompts)
+    assert th.read(frame).n_comparisons == 40
+
+
+def test_best_and_worst_in_two_rows_are_not_both_the_best():
+    rows = "a,b,c,a/a,b,c,c/b,c,d,b/b,c,d,d/a,b,d,a/a,b,d,b/a,c,d,a/a,c,d,d".split("/")
+    rows = [f"{1 + k // 4},{1 + k // 2},{('best', 'worst')[k % 2]},{r}" for k, r in enumerate(rows)]
+    table = "\n".join(["id,trial,type,opt1,opt2,opt3,response", *rows])
+    with refused(DataError, "'type'", "'worst'", "`where`", "two columns"):
+        taken(table)
+    assert th.read(pd.read_csv(io.StringIO(table)), where="type == 'best'").n_answers == 4
+
+
 def test_the_rejected_of_other_tables_is_no_choice():
     rows = "1,1,10,s,20,m,1/1,2,20,m,30,s,2/2,1,30,s,10,m,2/2,2,10,m,20,s,1".replace("/", "\n")
     with pytest.raises(DataError, match="lacks a column with the chosen"):

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._labels import format_label
-from thali.errors import Argument, Message
+from thali.errors import Argument, DataError, Message, Setting
 
 from .column_readers import get_column, is_row_number, list_labels, list_texts
 from .column_roles import (
     ALTERNATIVE,
+    BEST,
     CHOSEN_OF_TWO,
     COLOURS,
     DISSIMILARITY,
@@ -28,6 +29,7 @@ from .column_roles import (
     STEMS_OF_SIDES,
     THIRD,
     TRIAL,
+    WORST,
     column_names,
     find_column_pairs,
     has_numbers,
@@ -453,3 +455,51 @@ def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
 def asks_for_odd(name: str) -> bool:
     """Return whether the name of a column of answers asks for the odd one out."""
     return any(re.search(_ODD, text, re.I) for text in (name, *list_name_words(name)))
+
+
+# Whether respondents were asked for the less preferred option -------------------------------------
+
+
+_LESS = re.compile(
+    r"(?<![a-z])(?:less|(?<!at )least|worse|worst|dislike|weniger|schlechte|unwichtig|(?<!au )moins"
+    r"|pire|(?<!al )menos|peor)",
+    re.I,
+)
+_ASKS = re.compile(
+    r"\?|which|choose|select|pick|click|welche|wähl|quel|choisi|cu[aá]l|eli[gj]|seleccion", re.I
+)
+_BARE_WORDS = {*BEST.sure, *WORST.sure, *"more less mehr weniger plus moins mas menos".split()}
+_MAX_QUESTIONS = 6  # different texts; prompts of models are more
+
+
+def refuse_questions_of_less(
+    frame: "pd.DataFrame", used_columns: Collection[str | None], answer: str, of_two: bool
+) -> None:
+    """Raise DataError if an unused column asks in some rows for the less preferred option."""
+    for name in column_names(frame):
+        if name in used_columns or has_numbers(frame[name]):
+            continue
+        texts = [*frame[name].head(_MAX_CHECKED_ROWS).dropna().map(format_label).unique()]
+        if len(texts) > _MAX_QUESTIONS:
+            continue
+        are_bare = {*map(simplify_name, texts)} <= _BARE_WORDS
+        less_texts = [
+            text for text in texts if _LESS.search(text) and (are_bare or _ASKS.search(text))
+        ]
+        if not less_texts:
+            continue
+        remedy: tuple[Setting | Argument | str, ...] = ()
+        if len(less_texts) < len(texts):
+            remedy = (" First select the rows of one question with ", Argument("where"), ".")
+        if of_two:
+            remedy += (" If it names the option that lost, set ", Setting("rejected", answer), ".")
+        elif remedy:
+            remedy += (" The best and the worst of a set may also be two columns of one row.",)
+        raise DataError(
+            f"Column {name!r} contains {less_texts[0]!r}, so {answer!r} may not name the preferred"
+            " option.",
+            *remedy,
+            " If it names the preferred option, set ",
+            Setting("chosen", answer),
+            ".",
+        )

@@ -53,6 +53,7 @@ from thali._data.column_guesses import (
     asks_for_odd,
     find_divided_columns,
     guess_question,
+    refuse_questions_of_less,
 )
 from thali._data.column_readers import get_column
 from thali._data.column_roles import (
@@ -795,6 +796,9 @@ def match_best(
     is_asked &= are_stimuli(columns.options)
     if is_asked and guess_question(table.frame, columns.options) == "odd":
         return None
+    if chosen is None:
+        used_columns = {*columns.options, columns.best, columns.respondent}
+        refuse_questions_of_less(table.frame, used_columns, columns.best, of_two=False)
     return _build_best_worst_reading(_BEST, table, columns, named_columns, weights)
 
 

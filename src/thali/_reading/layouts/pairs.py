@@ -17,7 +17,12 @@ from thali._data.choice_marks import (
     is_free_text,
 )
 from thali._data.choices.best_worst_tables import find_best_columns
-from thali._data.column_guesses import ColumnsRead, can_be_measure, list_labelled_sides
+from thali._data.column_guesses import (
+    ColumnsRead,
+    can_be_measure,
+    list_labelled_sides,
+    refuse_questions_of_less,
+)
 from thali._data.column_readers import check_columns, get_column, refuse_thousands, split_lists
 from thali._data.column_roles import (
     AWAY,
@@ -535,6 +540,9 @@ def _match_sides(
         """Return the comparisons, and a sentence on how they were read."""
         if not is_named:
             _refuse_equal_labels(table.frame, (side_columns.first, side_columns.second))
+        if not (is_game or named_columns["chosen"] or side_columns.rejects):
+            answer = side_columns.verdict[0]
+            refuse_questions_of_less(table.frame, side_columns.used, answer, of_two=True)
         data, how = read_trials(
             PairedComparisons, table.frame, named_columns, is_game, coding, **data_options
         )
