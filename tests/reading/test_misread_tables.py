@@ -1422,3 +1422,38 @@ def test_rows_of_summaries_are_asked_about(name):
     )
     with pytest.raises(DataError, match="such rows with `where`"):
         th.leaderboard(frame, item="dataset", progressbar=False)
+
+
+# Several answers in one row --------------------------------------------------------------------------
+
+
+def test_several_triplets_in_a_row_are_asked_about():
+    columns = ["t1_a", "t1_b", "t1_c", "t1_odd", "t2_a", "t2_b", "t2_c", "t2_odd"]
+    frame = pd.DataFrame([list("abccabda"), list("abdbacdd")], columns=columns)
+    with refused(DataError, "'t1_odd' and 't2_odd'", "one row per triplet", "without"):
+        th.read(frame)
+    assert th.read(frame, without=columns[4:]).n_answers == 2
+
+
+@pytest.mark.parametrize("stem", ["Q", "pair"])
+def test_a_pair_with_one_chosen_label_is_asked_about(stem):
+    answers = {"dog,cat": "dcd", "dog,cow": "ddo", "dog,bus": "ddd", "cat,cow": "coc"}
+    cells = list(map(list, (answers | {"cat,bus": "bcb", "cow,bus": "obo"}).values()))
+    frame = pd.DataFrame(dict(zip([f"{stem}{k}" for k in range(1, 7)], cells, strict=True)))
+    frame = frame.replace({"d": "dog", "c": "cat", "o": "cow", "b": "bus"})
+    with refused(DataError, f"'{stem}3'", f"without=['{stem}3']"):
+        th.read(frame)
+    assert th.read(frame, without=[f"{stem}3"]).n_comparisons == 15
+    assert th.read(frame.assign(**{f"{stem}3": ["m", "f", "f"]})).n_comparisons == 15
+    pairs = ["dog > cat", "dog > cow", "dog > bus", "cat > cow", "cat > bus", "cow > bus"]
+    assert th.read(frame.set_axis(pairs, axis=1)).n_comparisons == 18
+
+
+def test_numbers_of_the_trials_of_each_respondent_are_no_counts():
+    cells = {"left": list("abcacb") * 2, "right": list("bcabac") * 2, "choice": list("abcaab") * 2}
+    frame = pd.DataFrame({"subject": np.repeat([1, 2, 3], 4), "n": [1, 2, 3, 4] * 3} | cells)
+    with refused(DataError, "'n' numbers the answers of each 'subject'", "count", "without=['n']"):
+        th.read(frame)
+    assert th.read(frame, without="n").n_comparisons == 12
+    assert th.read(frame, count="n").n_comparisons == 30
+    assert th.read(frame.assign(n=[1, 2, 2, 4] * 3), count="n").n_comparisons == 27

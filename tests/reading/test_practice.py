@@ -51,6 +51,17 @@ def test_words_that_do_not(tmp_path, word):
         read_data(file_of(tmp_path, block=[word, *5 * ["other"]]), PAIRS)
 
 
+@pytest.mark.parametrize("name", ["is_catch", "practice"])
+@pytest.mark.parametrize("marks", [(1, 0), ("yes", "no"), (True, False)])
+def test_a_mark_of_practice_is_noticed(tmp_path, name, marks):
+    yes, no = marks
+    with warned(DataWarning, "1 row", f"{name} != ", str(yes)):
+        read_data(file_of(tmp_path, **{name: [yes, *5 * [no]], "judge": [1, 1, 1, 2, 2, 2]}), PAIRS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DataWarning)
+        read_data(file_of(tmp_path, **{name: range(6)}, attention_check=[0, *5 * [1]]), PAIRS)
+
+
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
     path = file_of(
         tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None]

@@ -23,7 +23,7 @@ from thali.errors import PYTHON, Argument, DataError, DataWarning, Words, prefix
 from .json_rows import is_json
 from .layout_recognition import list_named_columns, recognise
 from .layouts import BOARD_SHAPES
-from .practice_rows import PracticeRows, find_practice_rows, is_practice_label
+from .practice_rows import PracticeRows, find_practice_rows, list_practice_labels
 from .row_filter import RowFilter
 from .table_files import RawTable, build_raw_table, is_text_column, load_table
 from .table_layout import Reading
@@ -419,7 +419,7 @@ def _warn_about_practice_rows(
             for cell in batch_cells.value_counts().to_pylist():
                 counts[format_label(cell["values"])] += cell["counts"]
     for column, counts in counts_by_column.items():
-        practice_words = tuple(filter(is_practice_label, counts))
+        practice_words = tuple(list_practice_labels(column, counts))
         if (n_practice_rows := sum(counts[word] for word in practice_words)) < counts.total():
             warn(DataWarning(PracticeRows(column, practice_words, n_practice_rows).message()))
 

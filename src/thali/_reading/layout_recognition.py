@@ -519,6 +519,12 @@ def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) 
     doubt = ""
     if is_row_number(cells):
         doubt = "numbers the rows"
+    elif (
+        plain_name not in WEIGHTS
+        and roles.who
+        and _numbers_answers(cells, get_column(frame, roles.who))
+    ):
+        doubt = f"numbers the answers of each {roles.who!r}"
     elif plain_name not in WEIGHTS and cells.ne(1).any() and _are_answers(frame, roles):
         doubt = f"may not count answers, because each row is one answer of {roles.who!r}"
     if doubt:
@@ -529,6 +535,18 @@ def _refuse_doubtful_counts(frame: pd.DataFrame, name: str, roles: ColumnsRead) 
             Setting("without", [name]),
             ".",
         )
+
+
+def _numbers_answers(cells: pd.Series, respondents: pd.Series) -> bool:
+    """Return whether a column counts up from 0 or 1 in the three or more rows of respondents."""
+    if not has_numbers(cells) or len(cells) < _MIN_NUMBERED * respondents.nunique():
+        return False
+    groups: Any = cells.groupby(respondents)
+    differences = (groups.rank(method="first") - cells).dropna()
+    return bool(differences.isin([0, 1]).all() and differences.nunique() == 1)
+
+
+_MIN_NUMBERED = 3  # mean number of rows of a respondent
 
 
 def _refuse_marks(frame: pd.DataFrame, name: str) -> None:

@@ -1,10 +1,12 @@
 """Warnings about rows labelled as practice, training, warm-up, catch trials or survey previews."""
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from thali._data.column_readers import NO, YES
 from thali._data.column_roles import simplify_name
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural
@@ -68,8 +70,24 @@ def is_practice_label(text: str) -> bool:
     return not possible_words.isdisjoint(_PLAIN_WORDS)
 
 
+def list_practice_labels(column: str, cell_texts: Iterable[str]) -> list[str]:
+    """Return the cells that label practice: its words, or yes in a column such as is_catch."""
+    texts = [*cell_texts]
+    is_flag = _is_practice_flag(column) and {*map(str.casefold, texts)} <= {*YES, *NO, ""}
+    return [
+        text for text in texts if is_practice_label(text) or (is_flag and text.casefold() in YES)
+    ]
+
+
+def _is_practice_flag(column: str) -> bool:
+    """Return whether a column's name, such as is_catch, says that yes means practice."""
+    plain_name = simplify_name(column)
+    is_named = plain_name.startswith(("is", "catch", "practice", "practise"))
+    return is_named and is_practice_label(plain_name.removeprefix("is"))
+
+
 def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
-    """Find the text columns in which some rows are labelled as practice.
+    """Find the columns in which some rows are labelled as practice.
 
     Columns in conditions, and labels that are names of the data, are ignored.
     """
@@ -77,7 +95,8 @@ def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
     practice_columns = []
     for name, cells in table.frame.items():
         column = str(name)
-        if column in table.filter_columns or cells.dtype.kind in "biufcmM":
+        is_flag = _is_practice_flag(column)
+        if column in table.filter_columns or (cells.dtype.kind in "biufcmM" and not is_flag):
             continue
         try:
             codes, distinct_cells = pd.factorize(cells)
@@ -86,9 +105,9 @@ def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
         cell_texts = list(map(format_label, distinct_cells))
-        label_indices = [k for k, text in enumerate(cell_texts) if is_practice_label(text)]
-        practice_words = tuple(dict.fromkeys(cell_texts[k] for k in label_indices))
-        if practice_words and data_labels.isdisjoint(practice_words):
+        practice_words = tuple(dict.fromkeys(list_practice_labels(column, cell_texts)))
+        label_indices = [k for k, text in enumerate(cell_texts) if text in practice_words]
+        if practice_words and (is_flag or data_labels.isdisjoint(practice_words)):
             n_rows = int(np.isin(codes, label_indices).sum())
             practice_columns.append(PracticeRows(column, practice_words, n_rows))
     return practice_columns

@@ -23,7 +23,7 @@ from thali._labels import (
     list_names,
     shorten,
 )
-from thali.errors import Argument, DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning, Setting
 
 from ..column_readers import describe_columns, match_places, note_omission, read_counts
 from ..column_roles import (
@@ -301,6 +301,35 @@ def refuse_unclear_codes(frame: "pd.DataFrame", columns: WideColumns) -> None:
             Argument("coding"),
             ".",
         )
+
+
+def refuse_unclear_pairs(frame: "pd.DataFrame", columns: WideColumns) -> None:
+    """Raise DataError for columns numbered like those of chosen labels, whose pair is not clear.
+
+    A column in which all respondents chose one label does not show the other.
+    """
+    if columns.order != "chosen":
+        return
+    option_labels = {*chain(*columns.pairs.values())}
+    stems = {_DIGITS.sub("#", name) for name in columns.pairs if _DIGITS.search(name)}
+    unclear_columns = []
+    for name in column_names(frame):
+        if name in columns.used or _DIGITS.sub("#", name) not in stems:
+            continue
+        labels = _select_labels(_list_answers(frame, name), ())
+        if len(labels) <= 2 and not labels.isdisjoint(option_labels):
+            unclear_columns.append(name)
+    if unclear_columns:
+        raise DataError(
+            f"The pair compared in {shorten(unclear_columns)} is not clear; perhaps all respondents"
+            " chose the same option. Rename all columns of answers to their pairs, such as 'tea >"
+            " coffee', or drop the unclear ones with ",
+            Setting("without", unclear_columns),
+            ".",
+        )
+
+
+_DIGITS = re.compile(r"\d+")
 
 
 def read_wide_outcomes(

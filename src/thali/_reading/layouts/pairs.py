@@ -71,6 +71,7 @@ from thali._data.pairs.wide_table import (
     match_pair_names,
     read_wide_outcomes,
     refuse_unclear_codes,
+    refuse_unclear_pairs,
 )
 from thali._data.similarities.similarity_tables import are_similarity_columns
 from thali._data.suspicious_data import find_percentages, warn_each
@@ -691,6 +692,7 @@ def match_wide(
         """Return the comparisons, and a sentence on how they were read."""
         if coding is None:
             refuse_unclear_codes(table.frame, wide_columns)
+            refuse_unclear_pairs(table.frame, wide_columns)
         data, how = build_comparisons(
             PairedComparisons, read_wide_outcomes(table.frame, wide_columns, coding, None, weights)
         )

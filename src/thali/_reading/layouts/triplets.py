@@ -37,10 +37,11 @@ from thali._data.triplets.triplet_tables import (
     find_triplet_columns,
 )
 from thali._labels import format_label, shorten
-from thali.errors import DataError, Setting
+from thali.errors import Argument, DataError, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
+from .experiments import hide_numbers
 
 NAME = "table of triplets"
 
@@ -69,6 +70,8 @@ def match_triplets(
         named_columns.get("chosen") or guess_question(table.frame, columns.objects) == "best"
     ):
         return None
+    if not is_set:
+        _refuse_triplets_in_one_row(table.names, columns)
     if table.has_guessed_names and not known:
         first_line = " ".join(map(format_label, table.frame.iloc[0]))
         raise DataError(
@@ -103,6 +106,23 @@ def match_triplets(
         return data, f"{columns}: {data}"
 
     return Reading(TRIPLETS, NAME, str(columns), table, convert, roles=roles)
+
+
+def _refuse_triplets_in_one_row(names: list[str], columns: TripletColumns) -> None:
+    """Raise DataError if rows contain several triplets, as t1_a, t1_odd and t2_a, t2_odd do."""
+    if columns.odd is None:
+        return
+    patterns = {*map(hide_numbers, columns.objects)}
+    odd_columns = [name for name in names if hide_numbers(name) == hide_numbers(columns.odd)]
+    objects = [name for name in names if hide_numbers(name) in patterns]
+    if len(odd_columns) < 2 or len(objects) == len(columns.objects):
+        return
+    raise DataError(
+        f"Columns {shorten(odd_columns)} contain answers to several triplets in one row; write one"
+        " row per triplet (pandas.wide_to_long), or drop the other columns with ",
+        Argument("without"),
+        ".",
+    )
 
 
 def _find_chosen(table: RawTable) -> TripletColumns | None:
