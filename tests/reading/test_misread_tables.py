@@ -1424,7 +1424,17 @@ def test_rows_of_summaries_are_asked_about(name):
         th.leaderboard(frame, item="dataset", progressbar=False)
 
 
-# Several answers in one row --------------------------------------------------------------------------
+# Several answers in one row ----------------------------------------------------------------------
+
+
+def test_two_rankings_of_each_row_are_asked_about():
+    ranks = pd.DataFrame([*permutations([1, 2, 3])], columns=[*"ABC"])
+    frame = ranks.add_prefix("pre_").join(ranks[::-1].reset_index(drop=True).add_prefix("post_"))
+    with refused(DataError, "ranked in 'pre_A', 'pre_B' and 'pre_C' and in 'post_A'", "without"):
+        th.read(frame)
+    assert th.read(frame, without=[*frame.columns[3:]]).n_choices == 12
+    shown = frame.rename(columns=lambda name: name.replace("post", "order"))
+    assert th.read(shown).labels == th.read(frame.iloc[:, :3]).labels
 
 
 def test_several_triplets_in_a_row_are_asked_about():

@@ -303,3 +303,29 @@ def test_counts_from_both_sides_count_once(names):
     unanimous[3] = 9 - unanimous[2]
     unanimous.columns = names.split(",")
     assert th.read(unanimous).n_comparisons == 54
+
+
+RANKS = [
+    ("Judge", "Product", "Position", "Rank"),
+    ("judge", "essay", "predicted_rank", "rank"),
+    ("comp", "athlete", "qual_rank", "final_rank"),
+]
+
+
+@pytest.mark.parametrize("names", RANKS)
+def test_the_rank_is_what_is_called_so(names):
+    rows = [(f"J{j}", p, s, r) for j in range(6) for p, s, r in ["a31", "b22", "c13"]]
+    frame = pd.DataFrame(rows, columns=names).astype(dict.fromkeys(names[2:], int))
+    assert f"rank in {names[3]!r}" in th.read(frame).read_as
+    race = frame.set_axis(["raceId", "driver", "position", "rank"], axis=1)
+    assert "rank in 'position'" in th.read(race).read_as
+
+
+COUNTS = ["team,opponent,W,D,L", "model,baseline,win,tie,loss", "team,opponent,W,T,L"]
+
+
+@pytest.mark.parametrize("names", COUNTS)
+def test_short_names_of_wins_draws_and_losses(names):
+    rows = [("a", "b", 5, 2, 3), ("a", "c", 6, 1, 3), ("b", "c", 4, 2, 4)]
+    data = th.read(pd.DataFrame(rows, columns=names.split(",")))
+    assert data.n_comparisons == 30 and data.n_ties == 5 and data.wins.sum() == 15

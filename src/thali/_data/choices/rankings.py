@@ -185,7 +185,8 @@ def find_ranking_columns(
         if (plain_name in RANK.sure or (plain_name.endswith("rank") and name in other_columns))
         and not all(isinstance(_parse_rank(c), str) for c in frame[name].unique())
     )
-    rank_column = named_columns.get("rank") or next(rank_columns, None)
+    is_doubtful = partial(_is_doubtful_rank, has_judges=respondent_column is not None)
+    rank_column = named_columns.get("rank") or min(rank_columns, key=is_doubtful, default=None)
     (option_column,) = find_named_columns(name_by_simplified, named_columns, (OPTION,))
     ranking_column = _GROUP.find_column(
         name_by_simplified, (rank_column, option_column, respondent_column)
@@ -213,6 +214,14 @@ def find_ranking_columns(
     if not columns:
         return None
     return RankingColumns(shape, tuple(columns), respondent_column, None, count_column)
+
+
+def _is_doubtful_rank(name: str, has_judges: bool = False) -> bool:
+    """Return whether other columns may contain the final ranks, not those of a start or display."""
+    plain_name = simplify_name(name)
+    # judges see options in positions, but places of a race are ranks
+    is_place = plain_name in RANK.sure and not has_judges
+    return not (is_place or plain_name.startswith(("rank", "rang", "final")))
 
 
 def _find_row_columns(
@@ -279,7 +288,7 @@ def spread_ranked_cells(frame: "pd.DataFrame") -> "pd.DataFrame":
     (rank_names, option_names), *other_matches = matches
     if any(names is not option_names for _, names in other_matches):
         return frame
-    _refuse_several_ranks([list(names.values()) for names, _ in matches])
+    refuse_several_ranks([list(names.values()) for names, _ in matches])
     parts: list[Any] = [
         frame.set_index(option_name, append=True)[rank_names[position]]
         for position, option_name in option_names.items()
@@ -326,7 +335,7 @@ def _have_numbers(frame: "pd.DataFrame", names: Iterable[str]) -> bool:
     return all(has_numbers(frame[name]) for name in names)
 
 
-def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
+def refuse_several_ranks(rank_columns: list[list[str]]) -> None:
     """Raise DataError if options are ranked more than once, such as for several traits."""
     first_columns, *other_columns = rank_columns or [()]
     if other_columns:
@@ -341,7 +350,7 @@ def _refuse_several_ranks(rank_columns: list[list[str]]) -> None:
 def _find_ranked_groups(frame: "pd.DataFrame", names: list[str]) -> tuple[str, str, str] | None:
     """Return the columns of options, ranks and rankings, if places rank all groups; else None."""
     # an option is at most once in a group, such as a race; equal places share the first
-    for rank in names:
+    for rank in sorted(names, key=_is_doubtful_rank):
         if not _is_called_place(rank) or not has_numbers(frame[rank]):
             continue
         for group in names:
@@ -476,7 +485,7 @@ def _refuse_rank_groups(frame: "pd.DataFrame", columns: tuple[str, ...]) -> None
             groups.setdefault(key, []).append([*names.values()])
     for rank_columns in groups.values():
         if columns[0] in chain(*rank_columns):
-            _refuse_several_ranks([c for c in rank_columns if _are_ranks(frame[c])])
+            refuse_several_ranks([c for c in rank_columns if _are_ranks(frame[c])])
 
 
 def _are_ranks(frame: Any) -> bool:
@@ -549,7 +558,7 @@ def _find_worded_ranks(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         and not _have_numbers(frame, columns)
         and _share_of_distinct_rows(frame, columns) > 0.5
     ]
-    _refuse_several_ranks(rankings)
+    refuse_several_ranks(rankings)
     return next(iter(rankings), [])
 
 

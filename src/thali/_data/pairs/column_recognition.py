@@ -52,6 +52,7 @@ _NEUTRAL = (
     ("tm", "opp"),
     ("option", "other"),
     ("item", "other"),
+    ("model", "baseline"),
 )
 
 SHARES = tuple("percent pct proportion share probability anteil prozent pourcent porcent".split())
@@ -151,7 +152,8 @@ def list_readings(
         for pair in side_columns
     ]
     option_and_count_columns += [
-        (columns, [], False) for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
+        (columns, [("w", "l")], False)
+        for columns in find_column_pairs(name_by_simplified, _NEUTRAL)
     ]
     all_count_names = _list_count_names(side_columns)
     two_count_readings = [
@@ -270,6 +272,8 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 def find_ties_column(names: list[str]) -> str | None:
     """Return the column whose name means ties, or None; raise if several do."""
     tie_names = {name.format(word) for name in _TIE_NAMES for word in TIES.sure} | {"tij"}
+    if {"w", "l"} <= map_plain_names(names).keys():
+        tie_names |= {"d", "t"}
     tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
         raise DataError(

@@ -44,6 +44,7 @@ from thali._data.choices.rankings import (
     find_missing_rank,
     find_rank_block,
     find_ranking_columns,
+    refuse_several_ranks,
     spread_ranked_cells,
 )
 from thali._data.choices.table_constructors import read_rankings
@@ -241,6 +242,7 @@ def match_rankings(
             return None
         if unranked is None:
             _refuse_nameless_ranks(table, columns)
+            _refuse_second_ranks(table, columns)
             _refuse_points(columns)
     if shape == RANKS:
         if _are_sets(table, columns):
@@ -306,6 +308,17 @@ def _refuse_nameless_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
         " 'rank1', 'rank2', ...; if it is the rank of the first option, rename each column to its"
         " option."
     )
+
+
+def _refuse_second_ranks(table: RawTable, columns: tuple[str, ...]) -> None:
+    """Raise DataError if other columns rank as many options, such as before and after a debate."""
+    names = [name for name in table.names if name not in columns and not _ORDER.search(name)]
+    block, doubtful_columns = find_rank_block(table.frame, names)
+    if len(block) == len(columns) and not doubtful_columns:
+        refuse_several_ranks([[*columns], block])
+
+
+_ORDER = re.compile("order|position|pos_|display|shown|serv", re.I)
 
 
 def _refuse_answers_to_tasks(cells: Any) -> None:

@@ -389,7 +389,7 @@ def _question_sides(frame: pd.DataFrame, names: list[str]) -> Message | None:
 def _question_texts(table: RawTable, names: list[str]) -> Message | None:
     """Return a question about a column of scores with a few other texts; None if there is none."""
     for name in names:
-        cells = get_column(table.frame, name).dropna()
+        cells: Any = get_column(table.frame, name).dropna()
         is_other = np.isnan([_read_grade(format_label(cell)) for cell in cells])
         if 0.0 < is_other.mean() < 0.5:
             return Message(
