@@ -108,14 +108,14 @@ def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
     """Return whether a column marks the chosen rows, or is called a choice and marks others.
 
     The latter are second choices, or the chosen rows and others. All rows but the chosen ones may
-    also be marked; in a few tasks an attribute may do so by chance, so that its name counts.
+    also be marked; an attribute of two products may do so, so that the name counts.
     """
     if marks_same_rows(column, marks):
         return True
     is_yes, is_wrong = _read_marks(column)
     is_chosen = classify_yes_no(marks)[0]
     if not is_wrong.any() and np.array_equal(is_yes, ~is_chosen):
-        return is_chosen.sum() > _MIN_SETS or mentions_rejection(str(column.name))
+        return mentions_rejection(str(column.name))
     if is_wrong.any() or not mentions_choice(str(column.name)):
         return False
     is_second_choice = is_yes.sum() == is_chosen.sum() and not is_yes[is_chosen].any()

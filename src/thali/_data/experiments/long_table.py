@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -600,10 +601,22 @@ def _find_unfit_columns(
 
 
 def _list_copies(tasks: Any, names: list[str]) -> list[str]:
-    """List the attributes of few levels that are one to one with an earlier one."""
+    """List the texts or codes of an earlier attribute that bears its name, such as brand_code."""
     level_names = [name for name in names if _has_levels(tasks, name)]
-    codes = [number_sets(tasks.obj, [name]).tobytes() for name in level_names]
-    return [name for k, name in enumerate(level_names) if codes[k] in codes[:k]]
+    codes_by_name = {name: number_sets(tasks.obj, [name]).tobytes() for name in level_names}
+    return [
+        later
+        for earlier, later in combinations(level_names, 2)
+        if codes_by_name[earlier] == codes_by_name[later]
+        and _shares_name(earlier, later)
+        and not (has_numbers(tasks.obj[earlier]) and has_numbers(tasks.obj[later]))
+    ]
+
+
+def _shares_name(name: str, other_name: str) -> bool:
+    """Return whether one of the names contains the other."""
+    plain_names = simplify_name(name), simplify_name(other_name)
+    return plain_names[0] in plain_names[1] or plain_names[1] in plain_names[0]
 
 
 def _is_measurement(cells: Any, respondents: Any) -> bool:
@@ -1044,10 +1057,8 @@ _MAX_CODED_LEVELS = 30  # of an attribute such as brand_id; more numbers are ide
 def _find_identifiers(
     frame: "pd.DataFrame", attribute_names: list[str], row_labels: RowLabels
 ) -> set[str]:
-    """Return the columns such as profileID, of many numbers or whose cells determine attributes.
-
-    Numbers of a design and names of rows need not recur, and determine nothing then.
-    """
+    """Return the columns such as profileID, of many numbers or whose cells determine attributes."""
+    # numbers of a design and names of rows need not recur, and determine nothing then
     row_names = {name for name in attribute_names if simplify_name(name) in _ROW_NAMES}
     candidates = [
         name for name in attribute_names if simplify_name(name).endswith("id") or name in row_names

@@ -539,9 +539,11 @@ def _match_sides(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
-        if not is_named:
-            _refuse_equal_labels(table.frame, (side_columns.first, side_columns.second))
-        if not (is_game or named_columns["chosen"] or side_columns.rejects):
+        if side_columns is not None and not is_named:
+            _refuse_equal_labels(table.frame, side_columns.options)
+        if side_columns is not None and not (
+            is_game or named_columns["chosen"] or side_columns.rejects
+        ):
             answer = side_columns.verdict[0]
             refuse_questions_of_less(table.frame, side_columns.used, answer, of_two=True)
         data, how = read_trials(
@@ -549,6 +551,7 @@ def _match_sides(
         )
         return data, f"{rows}, {how}: {data}"
 
+    side_columns = None
     try:
         side_columns = find_trial_columns(table.frame, named_columns, is_game)
     except DataError:

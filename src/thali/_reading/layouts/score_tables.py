@@ -230,12 +230,9 @@ def _find_columns(
 def _drop_descriptions(
     table: RawTable, option: str, runs: list[str], labels: Collection[str]
 ) -> RawTable:
-    """Return a table of one row per option without descriptions, which its note reports.
-
-    Descriptions are columns of texts that are no labels, columns of runs, and columns with the name
-    of a size, date, count or error. Texts may be scores if most begin with a digit, and other
-    options if some are labels of options.
-    """
+    """Return a table of one row per option without descriptions, which its note reports."""
+    # Columns of texts that are no labels, of runs, and with the name of a size, date, count or
+    # error. Texts may be scores if most begin with a digit, and other options if some are labels.
     options = get_column(table.frame, option)
     others = [name for name in table.names if name != option]
     names = [name for name in others if name in runs or _describes_options(name)]
