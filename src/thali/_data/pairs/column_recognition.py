@@ -272,8 +272,9 @@ def is_uncounted(frame: "pd.DataFrame", columns: PairColumns) -> np.ndarray:
 def find_ties_column(names: list[str]) -> str | None:
     """Return the column whose name means ties, or None; raise if several do."""
     tie_names = {name.format(word) for name in _TIE_NAMES for word in TIES.sure} | {"tij"}
-    if {"w", "l"} <= map_plain_names(names).keys():
-        tie_names |= {"d", "t"}
+    letters = {"w", "d", "t", "l"} & map_plain_names(names).keys()
+    if letters in ({"w", "d", "l"}, {"w", "t", "l"}):
+        tie_names |= letters - {"w", "l"}
     tie_columns = [name for name in names if simplify_name(name) in tie_names]
     if len(tie_columns) > 1:
         raise DataError(
