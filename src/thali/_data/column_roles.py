@@ -29,6 +29,11 @@ def list_name_words(name: str) -> list[str]:
 
 
 @lru_cache(4096)
+def hide_numbers(name: str) -> str:
+    """Return a column name with # for each number: C#_choice for C1_choice."""
+    return re.sub(r"\d+", "#", name)
+
+
 def simplify_name(name: str) -> str:
     """Return a column name in lower case, without accents, blanks and punctuation.
 

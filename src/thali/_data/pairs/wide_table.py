@@ -36,6 +36,7 @@ from ..column_roles import (
     column_names,
     find_named_columns,
     find_no_answers,
+    hide_numbers,
     map_plain_names,
     simplify_name,
 )
@@ -311,10 +312,10 @@ def refuse_unclear_pairs(frame: "pd.DataFrame", columns: WideColumns) -> None:
     if columns.order != "chosen":
         return
     option_labels = {*chain(*columns.pairs.values())}
-    stems = {_DIGITS.sub("#", name) for name in columns.pairs if _DIGITS.search(name)}
+    patterns = {*map(hide_numbers, columns.pairs)}.difference(columns.pairs)
     unclear_columns = []
     for name in column_names(frame):
-        if name in columns.used or _DIGITS.sub("#", name) not in stems:
+        if name in columns.used or hide_numbers(name) not in patterns:
             continue
         labels = _select_labels(_list_answers(frame, name), ())
         if len(labels) <= 2 and not labels.isdisjoint(option_labels):
@@ -327,9 +328,6 @@ def refuse_unclear_pairs(frame: "pd.DataFrame", columns: WideColumns) -> None:
             Setting("without", unclear_columns),
             ".",
         )
-
-
-_DIGITS = re.compile(r"\d+")
 
 
 def read_wide_outcomes(

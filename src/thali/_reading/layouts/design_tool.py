@@ -9,14 +9,14 @@ import pandas as pd
 
 from thali._data.choice_marks import mentions_choice
 from thali._data.column_readers import get_column, match_places
-from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, map_plain_names
+from thali._data.column_roles import CHOSEN, RESPONDENT_OF_TASKS, hide_numbers, map_plain_names
 from thali._data.kinds import EXPERIMENTS
 from thali._labels import format_label, format_plural, shorten
 from thali.errors import Argument, DataError
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
-from .experiments import LONG_TABLE, WIDE, hide_numbers, match_long
+from .experiments import LONG_TABLE, WIDE, match_long
 
 # F-1-2: name of attribute 2 in task 1; F-1-1-2: its level in profile 1; K in projoint's surveys
 _SHOWN = re.compile(r"[FK][-_.](\d+)[-_.](\d+)(?:[-_.](\d+))?", re.I)

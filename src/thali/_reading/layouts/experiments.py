@@ -34,6 +34,7 @@ from thali._data.column_roles import (
     TASK_OF_RESPONDENT,
     VERSION,
     has_numbers,
+    hide_numbers,
     list_name_words,
     map_plain_names,
     simplify_name,
@@ -584,11 +585,6 @@ def _refuse_tasks_in_one_row(table: RawTable, columns: WideTasks, is_given: bool
         *remedy,
         ".",
     )
-
-
-def hide_numbers(name: str) -> str:
-    """Return a column name with # for each number: C#_choice for C1_choice."""
-    return re.sub(r"\d+", "#", name)
 
 
 def find_wide_lack(table: RawTable) -> Lack | None:

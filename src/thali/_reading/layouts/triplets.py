@@ -21,6 +21,7 @@ from thali._data.column_roles import (
     ODD,
     RESPONDENT,
     SECOND,
+    hide_numbers,
     list_name_words,
     map_plain_names,
     simplify_name,
@@ -41,7 +42,6 @@ from thali.errors import Argument, DataError, Setting
 
 from ..table_files import RawTable
 from ..table_layout import Lack, Reading, Shape, keep_given
-from .experiments import hide_numbers
 
 NAME = "table of triplets"
 
@@ -113,7 +113,8 @@ def _refuse_triplets_in_one_row(names: list[str], columns: TripletColumns) -> No
     if columns.odd is None:
         return
     patterns = {*map(hide_numbers, columns.objects)}
-    odd_columns = [name for name in names if hide_numbers(name) == hide_numbers(columns.odd)]
+    odd_pattern = hide_numbers(columns.odd)
+    odd_columns = [name for name in names if hide_numbers(name) == odd_pattern]
     objects = [name for name in names if hide_numbers(name) in patterns]
     if len(odd_columns) < 2 or len(objects) == len(columns.objects):
         return
