@@ -539,19 +539,11 @@ def _match_sides(
 
     def convert() -> tuple[PairedComparisons, str]:
         """Return the comparisons, and a sentence on how they were read."""
-        if side_columns is not None and not is_named:
-            _refuse_equal_labels(table.frame, side_columns.options)
-        if side_columns is not None and not (
-            is_game or named_columns["chosen"] or side_columns.rejects
-        ):
-            answer = side_columns.verdict[0]
-            refuse_questions_of_less(table.frame, side_columns.used, answer, of_two=True)
         data, how = read_trials(
             PairedComparisons, table.frame, named_columns, is_game, coding, **data_options
         )
         return data, f"{rows}, {how}: {data}"
 
-    side_columns = None
     try:
         side_columns = find_trial_columns(table.frame, named_columns, is_game)
     except DataError:
@@ -596,12 +588,22 @@ def _match_sides(
         side_columns.respondent,
         judged=not is_game,
     )
+
+    def check_and_convert() -> tuple[PairedComparisons, str]:
+        """Return what `convert` does, unless the columns may mean something else."""
+        if not is_named:
+            _refuse_equal_labels(table.frame, option_columns)
+        if not (is_game or named_columns["chosen"] or side_columns.rejects):
+            answer = side_columns.verdict[0]
+            refuse_questions_of_less(table.frame, side_columns.used, answer, of_two=True)
+        return convert()
+
     reading = Reading(
         PAIRS,
         shape.name,
         description,
         table,
-        convert,
+        check_and_convert,
         is_sure,
         countable=(answer_columns, count_columns),
         roles=roles,
