@@ -107,16 +107,18 @@ def marks_same_rows(column: "pd.Series", marks: "pd.Series") -> bool:
 def repeats_marks(column: "pd.Series", marks: "pd.Series") -> bool:
     """Return whether a column marks the chosen rows, or is called a choice and marks others.
 
-    The latter are second choices, or the chosen rows and others. All rows but the chosen ones may
-    also be marked; an attribute of two products may do so, so that the name counts.
+    The latter are second choices, or the chosen rows and others. A column that marks all rows but
+    the chosen ones may describe two products, unless its name rejects them.
     """
     if marks_same_rows(column, marks):
         return True
     is_yes, is_wrong = _read_marks(column)
     is_chosen = classify_yes_no(marks)[0]
-    if not is_wrong.any() and np.array_equal(is_yes, ~is_chosen):
+    if is_wrong.any():
+        return False
+    if np.array_equal(is_yes, ~is_chosen):
         return mentions_rejection(str(column.name))
-    if is_wrong.any() or not mentions_choice(str(column.name)):
+    if not mentions_choice(str(column.name)):
         return False
     is_second_choice = is_yes.sum() == is_chosen.sum() and not is_yes[is_chosen].any()
     return bool(is_yes[is_chosen].all() or is_second_choice)

@@ -217,7 +217,7 @@ def find_ranking_columns(
 
 
 def _is_doubtful_rank(name: str, has_judges: bool = False) -> bool:
-    """Return whether other columns may contain the final ranks, not those of a start or display."""
+    """Return whether a column may contain places at a start or on a screen, and no final ranks."""
     plain_name = simplify_name(name)
     # judges see options in positions, but places of a race are ranks
     is_place = plain_name in RANK.sure and not has_judges

@@ -601,7 +601,7 @@ def _find_unfit_columns(
 
 
 def _list_copies(tasks: Any, names: list[str]) -> list[str]:
-    """List the texts or codes of an earlier attribute that bears its name, such as brand_code."""
+    """List the attributes that repeat an earlier one in other words, as brand_code does brand."""
     level_names = [name for name in names if _has_levels(tasks, name)]
     codes_by_name = {name: number_sets(tasks.obj, [name]).tobytes() for name in level_names}
     return [

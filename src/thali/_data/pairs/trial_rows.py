@@ -908,7 +908,7 @@ def _find_equal_scores(frame: "pd.DataFrame", verdict: str) -> Any:
         is_equal = is_tied & (frame[first] == frame[second])
         if np.any(frame[first][is_equal]):  # games that were not played are often 0:0
             return is_equal
-    return is_tied & False
+    return np.zeros(len(frame), bool)
 
 
 _TOTAL = re.compile("^(team|total|final)(?=.)")

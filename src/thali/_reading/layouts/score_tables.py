@@ -245,7 +245,7 @@ def _drop_descriptions(
 
 
 def _describes_options(name: str) -> bool:
-    """Return whether the name is that of a size, date, count or error; 5 shots are no such."""
+    """Return whether the name is that of a size, date, count or error; 5-shot is a score."""
     words = list_name_words(name.replace("FLOPs", "flops"))
     if _has_only(words, _DESCRIPTIONS, _DESCRIBING):
         return not re.search(r"\d(?!\d?\s*%)", name)
@@ -287,7 +287,9 @@ def _list_measure_words(table: RawTable, names: Iterable[str], is_turned: bool) 
 def _list_low_measures(name: str) -> list[str]:
     """Return words that mean a measure of which the lower is better, or the name if parts do."""
     words = list_name_words(name)
-    terms = [_LOW, _LOW | _LOW_ALONE][_has_only(words, _LOW_ALONE, _UNITS)]
+    terms = _LOW
+    if _has_only(words, _LOW_ALONE, _UNITS):
+        terms = _LOW | _LOW_ALONE
     return [*terms.intersection(words), *filter(_LOW_PARTS.search, [name])]
 
 
