@@ -69,7 +69,7 @@ def test_the_likelihood_is_the_naive_one_and_so_are_its_slope_and_curvature(one)
         assert slope[i] == pytest.approx(wanted, abs=1e-7)
     curvature = np.zeros((3, 3))
     add_curvature(problem, space, here, 1, curvature)
-    x = problem.matrix[12:].reshape(4, 3, 3)
+    x = problem.columns.T[12:].reshape(4, 3, 3)
     s, step = np.exp(here[1]), np.exp(here[2])
     # db / dbeta
     inner = np.array([[s, s * here[0], 0.0], [0.0, -s, 0.0], [0.0, s * step, s * step]])

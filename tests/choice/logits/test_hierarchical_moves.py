@@ -44,7 +44,7 @@ def design(people=3, tasks=2, alternatives=3, p=2, seed=5):
 def naive_tasks(problem):
     def task(t):
         first, last = problem.first_row[t], problem.first_row[t + 1]
-        return problem.matrix[first:last], problem.chosen_row[t] - first
+        return problem.columns.T[first:last], problem.chosen_row[t] - first
 
     spans = zip(problem.first_task, problem.first_task[1:], strict=False)
     return [[task(t) for t in range(first, last)] for first, last in spans]
@@ -127,7 +127,7 @@ def test_the_curvature_of_a_person_is_that_of_the_likelihood(small):
     own, curvature = state.beta[0], np.zeros((2, 2))
     add_curvature(problem, space, own, 0, curvature)
     tastes = np.array([own[0], -np.exp(own[1])])
-    x = problem.matrix[: problem.first_row[2]].reshape(2, 3, 2)
+    x = problem.columns.T[: problem.first_row[2]].reshape(2, 3, 2)
     p = np.exp(x @ tastes)
     p /= p.sum(axis=1, keepdims=True)
     plain = sum(x[t].T @ (np.diag(p[t]) - np.outer(p[t], p[t])) @ x[t] for t in range(2))
@@ -208,8 +208,8 @@ def test_large_utilities_neither_overflow_nor_vanish(small):
     problem, state, space, _ = small
     far, taste = np.array([3000.0, 7.0]), np.array([3000.0, -np.exp(7.0)])
     value = write_likelihood_slope(problem, space, far, 0, np.zeros(2))
-    u = (problem.matrix @ taste)[: problem.first_row[2]].reshape(2, 3)
-    own = (problem.matrix @ taste)[problem.chosen_row[:2]]
+    u = (problem.columns.T @ taste)[: problem.first_row[2]].reshape(2, 3)
+    own = (problem.columns.T @ taste)[problem.chosen_row[:2]]
     assert np.isfinite(value) and value == pytest.approx((own - u.max(axis=1)).sum(), rel=1e-9)
 
 
@@ -278,7 +278,7 @@ def test_sweeps_pass_the_joint_distribution_test(sign, covariates, price):
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
     kept = TasteDraws(*map(np.empty, [(1, q, p), (1, p, p), (1, 3, p), (1,)]))
-    starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
+    starts, found, x = problem.first_row[:-1], [], problem.columns.T.reshape(-1, 3, p)
     for _ in range(3_000):
         run_sweeps(rng, problem, state, space, kept, 1, 3, 0, 10)
         taste = np.where(problem.sign == 0.0, state.beta, problem.sign * np.exp(state.beta))
@@ -286,7 +286,7 @@ def test_sweeps_pass_the_joint_distribution_test(sign, covariates, price):
         if price == 1:
             inner[:, 0] = -taste[:, 1]
             taste[:, 0] *= -taste[:, 1]
-        utilities = (problem.matrix * np.repeat(taste[people], 3, axis=0)).sum(axis=1)
+        utilities = (problem.columns.T * np.repeat(taste[people], 3, axis=0)).sum(axis=1)
         chosen = (utilities + rng.gumbel(size=len(utilities))).reshape(-1, 3).argmax(axis=1)
         problem.chosen_row[:] = starts + chosen
         prob = choice_probabilities(utilities, np.repeat(np.arange(6), 3))

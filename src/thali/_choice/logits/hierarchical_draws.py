@@ -305,7 +305,7 @@ def _compute_choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray)
         task_starts = problem.first_row[first_task:next_first_task]
         if next_first_task == first_task:
             continue
-        task_rows = problem.matrix[task_starts[0] : problem.first_row[next_first_task]]
+        task_rows = problem.columns.T[task_starts[0] : problem.first_row[next_first_task]]
         utility = np.moveaxis(beta[:, :, person] @ task_rows.T, 2, 0)
         log_totals = np.logaddexp.reduceat(utility, task_starts - task_starts[0])
         task_log_p = (

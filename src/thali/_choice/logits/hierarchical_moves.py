@@ -39,10 +39,11 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import part, scalar
+from thali._compile.jit import part, scalar, vectorised
 from thali._inference.numerics.array_parts import part_ends, part_range
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.discrete_draws import accept
+from thali._inference.numerics.fast_exponential import fast_exp
 from thali._inference.numerics.hamiltonian_trajectories import (
     ACCEPTANCE,
     compute_acceptance,
@@ -55,6 +56,7 @@ from thali._inference.numerics.hamiltonian_trajectories import (
 
 N_TASTE_STEPS = 2  # of a trajectory of one person
 N_POPULATION_STEPS = 3  # of a trajectory of the population
+MAX_PRODUCT = 1e200  # far from overflow: each factor is at most the number of alternatives
 
 
 @part
@@ -154,21 +156,15 @@ def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: A
 @part
 def write_likelihood_slope(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     """Return the log-likelihood of person n's choices; write its slope by beta."""
-    total = 0.0
     write_tastes(problem, beta, space.taste)
-    for i in range(beta.size):
-        slope[i] = 0.0
+    log_likelihood = write_probabilities(problem, space, n)
+    first, stop = person_rows(problem, n)
     for t in part_range(problem.first_task, n):
-        total += write_task_probabilities(problem, space, t)
-        first_row = problem.first_row[t]
-        for row in range(first_row, problem.first_row[t + 1]):
-            weight = -space.utility[row - first_row]
-            if row == problem.chosen_row[t]:
-                weight += 1.0
-            for i in range(beta.size):
-                slope[i] += weight * problem.matrix[row, i]
+        space.utility[problem.chosen_row[t] - first] -= 1.0
+    for i in range(beta.size):
+        slope[i] = -sum_column(problem.columns[i, first:stop], space.utility)
     convert_slope(problem, space.taste, slope)
-    return total
+    return log_likelihood
 
 
 @scalar
@@ -200,24 +196,72 @@ def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
 
 
 @scalar
-def write_task_probabilities(problem: Any, space: Any, t: Any) -> Any:
-    """Write choice probabilities of task t; return the log probability of its choice.
+def person_rows(problem: Any, n: Any) -> Any:
+    """Return the first row of person n's tasks, and the row after the last."""
+    first_task, stop_task = part_ends(problem.first_task, n)
+    return problem.first_row[first_task], problem.first_row[stop_task]
 
-    They are written into `space.utility`.
+
+@scalar
+def write_probabilities(problem: Any, space: Any, n: Any) -> Any:
+    """Write choice probabilities of person n's rows; return the log probability of all choices.
+
+    Tastes are those in `space.taste`; the probabilities are written into `space.utility`.
     """
-    first, stop = part_ends(problem.first_row, t)
-    top = -math.inf
-    for row in range(first, stop):
-        u = dot(problem.matrix[row], space.taste)
-        space.utility[row - first] = u
-        top = max(top, u)
-    chosen_utility, total = space.utility[problem.chosen_row[t] - first] - top, 0.0
-    for j in range(stop - first):
-        space.utility[j] = math.exp(space.utility[j] - top)
-        total += space.utility[j]
-    for j in range(stop - first):
-        space.utility[j] /= total
-    return chosen_utility - math.log(total)
+    first, stop = person_rows(problem, n)
+    n_rows = stop - first
+    utility = space.utility
+    for k in range(n_rows):
+        utility[k] = 0.0
+    for i in range(space.taste.size):
+        add_column(utility, problem.columns[i, first:stop], space.taste[i])
+    log_likelihood = 0.0
+    for t in part_range(problem.first_task, n):
+        begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
+        top = utility[begin]
+        for k in range(begin + 1, end):
+            top = max(top, utility[k])
+        for k in range(begin, end):
+            utility[k] -= top
+        log_likelihood += utility[problem.chosen_row[t] - first]
+    exponentiate(utility, n_rows)
+    product = 1.0  # of the sums of several tasks: one logarithm serves them all
+    for t in part_range(problem.first_task, n):
+        begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
+        total = 0.0
+        for k in range(begin, end):
+            total += utility[k]
+        product *= total
+        if product > MAX_PRODUCT:
+            log_likelihood -= math.log(product)
+            product = 1.0
+        scale = 1.0 / total
+        for k in range(begin, end):
+            utility[k] *= scale
+    return log_likelihood - math.log(product)
+
+
+@vectorised
+def add_column(utility: Any, column: Any, taste: Any) -> None:
+    """Add a taste times a column to the utilities."""
+    for k in range(column.size):
+        utility[k] += column[k] * taste
+
+
+@vectorised
+def exponentiate(utility: Any, n_rows: Any) -> None:
+    """Replace utilities, each 0 or less, by their exponentials."""
+    for k in range(n_rows):
+        utility[k] = fast_exp(utility[k])
+
+
+@vectorised
+def sum_column(column: Any, weights: Any) -> Any:
+    """Return the weighted sum of a column."""
+    total = 0.0
+    for k in range(column.size):
+        total += column[k] * weights[k]
+    return total
 
 
 @part
@@ -234,22 +278,22 @@ def add_curvature(problem: Any, space: Any, beta: Any, n: Any, curvature: Any) -
     convert_slope(problem, space.taste, space.momentum)
     if problem.price >= 0:  # the scale changes all coefficients: D has a full column
         space.momentum[problem.price] = 1.0
+    write_probabilities(problem, space, n)
+    first, stop = person_rows(problem, n)
+    columns = problem.columns[:, first:stop]
     for t in part_range(problem.first_task, n):
-        write_task_probabilities(problem, space, t)
-        first = problem.first_row[t]
+        begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
         for i in range(p):
             space.vector[i] = 0.0
-        for row in range(first, problem.first_row[t + 1]):
+            for k in range(begin, end):
+                space.vector[i] += space.utility[k] * columns[i, k]
+        for k in range(begin, end):
             for i in range(p):
-                space.vector[i] += space.utility[row - first] * problem.matrix[row, i]
-        for row in range(first, problem.first_row[t + 1]):
-            weight = space.utility[row - first]
-            for i in range(p):
-                space.lean[i] = problem.matrix[row, i] - space.vector[i]
+                space.lean[i] = columns[i, k] - space.vector[i]
             if problem.price >= 0:
                 space.lean[problem.price] = dot(space.lean, space.taste)
             for i in range(p):
-                off = weight * space.lean[i] * space.momentum[i]
+                off = space.utility[k] * space.lean[i] * space.momentum[i]
                 for j in range(i + 1):
                     curvature[i, j] += off * (space.lean[j] * space.momentum[j])
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import allocating, scalar
+from thali._compile.jit import compiled, scalar
 from thali._inference.markov_chains import FixedChain
 
 from ..logit_likelihood import EncodedTasks, maximise_log_likelihood
@@ -48,7 +48,7 @@ _N_CURVATURES = 8  # curvatures that are averaged in tuning
 class TasteProblem(NamedTuple):
     """Data and prior of the hierarchical logit as kernels read them."""
 
-    matrix: np.ndarray  # (rows, p)
+    columns: np.ndarray  # (p, rows) the model matrix, transposed for vector instructions
     first_task: np.ndarray  # (N + 1,)
     first_row: np.ndarray  # (tasks + 1,)
     chosen_row: np.ndarray  # (tasks,)
@@ -91,7 +91,7 @@ class TasteWorkspace(NamedTuple):
     momentum: np.ndarray  # (p,)
     taste: np.ndarray  # (p,)
     lean: np.ndarray  # (p,)
-    utility: np.ndarray  # (most alternatives of a task,)
+    utility: np.ndarray  # (most rows of a person,)
     wide: np.ndarray  # (q p, q p)
     wide_factor: np.ndarray  # (q p, q p)
     long: np.ndarray  # (q p,)
@@ -114,7 +114,7 @@ class TasteDraws(NamedTuple):
     log_likelihood: np.ndarray  # (draws,)
 
 
-@allocating
+@compiled
 def run_sweeps(
     rng: np.random.Generator,
     problem: Any,
@@ -148,13 +148,23 @@ def run_sweeps(
         if sweep == half:
             adopt_metric(problem, state)
         if sweep > tune and (sweep - tune) % thin == 0:
-            row = (sweep - tune) // thin - 1
-            record.mean[row] = state.mean
-            record.covariance[row] = state.covariance
-            record.log_likelihood[row] = state.log_likelihood.sum()
-            for n in range(people):
-                write_tastes(problem, state.beta[n], space.taste)
-                record.beta[row, n] = space.taste
+            record_draw(problem, state, record, (sweep - tune) // thin - 1)
+
+
+@scalar
+def record_draw(problem: Any, state: Any, record: Any, row: Any) -> None:
+    """Record the state; numbers are copied one by one, as array assignments would allocate."""
+    for r in range(state.mean.shape[0]):
+        for i in range(state.mean.shape[1]):
+            record.mean[row, r, i] = state.mean[r, i]
+    for i in range(state.mean.shape[1]):
+        for j in range(state.mean.shape[1]):
+            record.covariance[row, i, j] = state.covariance[i, j]
+    log_likelihood = 0.0
+    for n in range(state.beta.shape[0]):
+        write_tastes(problem, state.beta[n], record.beta[row, n])
+        log_likelihood += state.log_likelihood[n]
+    record.log_likelihood[row] = log_likelihood
 
 
 @scalar
@@ -255,7 +265,7 @@ def build_problem(
         sign == 0.0, pooled_beta, np.log(np.maximum(sign * pooled_beta, _MIN_TASTE))
     )
     return TasteProblem(
-        np.array(tasks.matrix, float, order="C"),
+        np.array(tasks.matrix.T, float, order="C"),
         np.array(first_task, np.int64),
         np.array(tasks.first_row, np.int64),
         np.array(tasks.chosen_row, np.int64),
@@ -272,7 +282,7 @@ def build_problem(
 def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     """Draw starting tastes near the pooled estimate, and return the chain's state."""
     n_people = len(problem.first_task) - 1
-    p = problem.matrix.shape[1]
+    p = len(problem.columns)
     q = problem.covariates.shape[1]
     taste_variances = np.exp(rng.normal(size=p))
     beta = problem.pooled + rng.normal(size=(n_people, p)) * np.sqrt(taste_variances)
@@ -299,7 +309,7 @@ def draw_start(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
 def build_workspace(problem: TasteProblem) -> TasteWorkspace:
     """Allocate the scratch arrays for one chain of tastes."""
     n_people = len(problem.first_task) - 1
-    p = problem.matrix.shape[1]
+    p = len(problem.columns)
     q = problem.covariates.shape[1]
     shape_by_name = {
         "matrix": (p, p),
@@ -309,7 +319,7 @@ def build_workspace(problem: TasteProblem) -> TasteWorkspace:
         "momentum": p,
         "taste": p,
         "lean": p,
-        "utility": np.diff(problem.first_row).max(initial=1),
+        "utility": np.diff(problem.first_row[problem.first_task]).max(initial=1),
         "wide": (q * p, q * p),
         "wide_factor": (q * p, q * p),
         "long": q * p,
