@@ -68,7 +68,7 @@ def test_listed_levels_have_a_coefficient_each():
     assert sum(name.startswith("price[") for name in model.coef_.index) == 35
 
 
-@pytest.mark.unit
+@pytest.mark.fit
 def test_a_summary_looks_at_groups_and_landmarks():
     coding = build_coding(DATA)
     beta = np.random.default_rng(0).normal(size=(1, 2, 6, len(coding.names))) / 10

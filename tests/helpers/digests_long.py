@@ -174,8 +174,9 @@ def kept():
 
 
 def digests_of_processors(name):
-    """The hashes of a fit on any processor."""
-    return {hashes[name] for hashes in json.loads(FILE.read_text("utf-8")).values()}
+    """The hashes of a fit on any processor where it was made."""
+    hashes_by_processor = json.loads(FILE.read_text("utf-8")).values()
+    return {hashes[name] for hashes in hashes_by_processor if name in hashes}
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Writer of posterior trees: draws, data, statistics and log densities, in the ArviZ schema."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -30,11 +31,14 @@ class Variable(NamedTuple):
 
 
 def build_dataset(
-    arrays: Mapping[str, np.ndarray],
+    arrays: Mapping[str, Any],
     variables: Mapping[str, Variable],
     coordinates: Mapping[str, Any],
 ) -> "xarray.Dataset":
-    """Build a dataset of arrays (chain, draw, ...), which the table `variables` describes."""
+    """Build a dataset of arrays (chain, draw, ...), which the table `variables` describes.
+
+    The arrays are NumPy arrays, or deferred ones.
+    """
     import xarray as xr
 
     described = {
@@ -48,6 +52,11 @@ def build_dataset(
     n_chains, n_draws = next(iter(arrays.values())).shape[:2]
     draw_coordinates = {"chain": np.arange(n_chains), "draw": np.arange(n_draws)}
     return xr.Dataset(described, {**draw_coordinates, **coordinates})
+
+
+def _add_arrays(arrays: Sequence[Any]) -> np.ndarray:
+    """Return the sum of arrays of one shape, some of which may be deferred."""
+    return np.sum([np.asarray(array) for array in arrays], axis=0)
 
 
 class DrawsWriter:
@@ -94,12 +103,12 @@ class DrawsWriter:
         self,
         name: str,
         dims: tuple[str, ...],
-        log_likelihoods: np.ndarray,
+        log_likelihoods: Any,
         coordinates: Mapping[str, Any],
     ) -> None:
         """Write log-likelihoods (chain, draw, observation, ...) of one observed variable.
 
-        ArviZ finds them under the name of the variable.
+        ArviZ finds them under the name of the variable. They are an array, or a deferred one.
         """
         import xarray as xr
 
@@ -108,16 +117,20 @@ class DrawsWriter:
             {**get_draw_coordinates(self.draws), **coordinates},
         )
 
-    def write_log_prior(
-        self, log_prior: Mapping[str, np.ndarray], notes: Mapping[str, str]
-    ) -> None:
+    def write_log_prior(self, log_prior: Mapping[str, Any], notes: Mapping[str, str]) -> None:
         """Write log prior densities (chain, draw) by variable, and `lp` into the statistics.
 
-        ArviZ multiplies the whole group, or the requested variables, by a power.
+        ArviZ multiplies the whole group, or the requested variables, by a power. The densities are
+        arrays, or deferred ones.
         """
+        from .deferred_arrays import defer
+
         variables = {name: Variable(_OF + notes.get(name, name)) for name in log_prior}
         self.groups["log_prior"] = build_dataset(log_prior, variables, {})
-        log_joint_density = self.draws["log_likelihood"].values + sum(log_prior.values())
+        log_likelihood = self.draws["log_likelihood"].values
+        log_joint_density = defer(
+            log_likelihood.shape, partial(_add_arrays, [log_likelihood, *log_prior.values()])
+        )
         lp = build_dataset({"lp": log_joint_density}, {"lp": Variable(_LP)}, {})
         self.groups["sample_stats"] = self.groups["sample_stats"].merge(lp)
 

@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress, pairwise
+from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
-from ..logit_likelihood import DIRECTIONS, choice_probabilities
+from ..logit_likelihood import DIRECTIONS, choice_probabilities, encode_choices
 from ..product_coding import Coding
 from ..reports.logit_choice_draws import LogitChooser, iterate_level_differences
 from ..reports.predictive_check import (
@@ -271,7 +272,12 @@ def build_taste_tree(
     fit_arguments: FitArguments,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
-    """Build the posterior tree of all chains, in the units of the data."""
+    """Build the posterior tree of all chains, in the units of the data.
+
+    Log-likelihoods of choices and log prior densities are computed when they are read.
+    """
+    from thali._posterior.deferred_arrays import defer, defer_table
+
     used_chains, records = cut_records(chains)
     draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
     posterior = build_posterior_group(**draws, respondents=respondents, fit_arguments=fit_arguments)
@@ -280,10 +286,18 @@ def build_taste_tree(
     writer = DrawsWriter(posterior)
     writer.groups["observed_data"] = build_observed_group(chosen_positions)
     writer.write_statistics({"acceptance_rate": ("chain", [c.acceptance for c in used_chains])})
+    shape = draws["log_likelihood"].shape
     if can_store_pointwise(len(chosen_positions), draws["log_likelihood"].size):
-        log_probabilities = _compute_choice_log_probabilities(problem, draws["beta"])
+        log_probabilities = defer(
+            (*shape, len(chosen_positions)),
+            partial(_compute_choice_log_probabilities, problem, draws["beta"]),
+        )
         writer.write_log_likelihood("chosen", ("task",), log_probabilities, {})
-    log_priors = _log_prior(problem, draws["mean"], draws["covariance"], draws["beta"])
+    log_priors = defer_table(
+        _list_prior_names(problem),
+        shape,
+        partial(_log_prior, problem, draws["mean"], draws["covariance"], draws["beta"]),
+    )
     writer.write_log_prior(log_priors, _NOTES)
     return writer.build(attrs)
 
@@ -298,21 +312,24 @@ def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
     )
 
 
-def _compute_choice_log_probabilities(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
+def _compute_choice_log_probabilities(problem: "TasteProblem", tastes: np.ndarray) -> np.ndarray:
     """Return log probabilities of all choices, shape (chains, draws, tasks)."""
-    log_probabilities = np.empty((*beta.shape[:2], len(problem.chosen_row)))
-    for person, (first_task, next_first_task) in enumerate(pairwise(problem.first_task)):
-        task_starts = problem.first_row[first_task:next_first_task]
-        if next_first_task == first_task:
-            continue
-        task_rows = problem.columns.T[task_starts[0] : problem.first_row[next_first_task]]
-        utility = np.moveaxis(beta[:, :, person] @ task_rows.T, 2, 0)
-        log_totals = np.logaddexp.reduceat(utility, task_starts - task_starts[0])
-        task_log_p = (
-            utility[problem.chosen_row[first_task:next_first_task] - task_starts[0]] - log_totals
-        )
-        log_probabilities[:, :, first_task:next_first_task] = np.moveaxis(task_log_p, 0, 2)
+    from .choice_kernels import TaskColumns, build_person_workspace, write_log_probabilities
+
+    tasks = TaskColumns(problem.columns, problem.first_task, problem.first_row, problem.chosen_row)
+    workspace = build_person_workspace(tasks)
+    log_probabilities = np.empty((*tastes.shape[:2], len(problem.chosen_row)))
+    for draw in np.ndindex(tastes.shape[:2]):
+        write_log_probabilities(tasks, workspace, tastes[draw], log_probabilities[draw])
     return log_probabilities
+
+
+def _list_prior_names(problem: "TasteProblem") -> list[str]:
+    """Return the names of the densities that `_log_prior` returns."""
+    names = ["mean", "covariance", "beta"]
+    if problem.covariates.shape[1] > 1:
+        names.append("covariate_effect")
+    return names
 
 
 def _log_prior(
@@ -554,37 +571,40 @@ def compute_monitored_effects(
     x_jb is product j of the data with level b; it makes a difference to "inside", and where
     attributes interact.
     """
-    model_matrix = coding.encode_codes(data.products)
-    level_indicators = build_level_indicators(data.scheme, data.products)
-    shares = np.zeros((*beta.shape[:2], level_indicators.shape[1]))
-    for person, (first_task, next_first_task) in enumerate(pairwise(data.first_task)):
-        if next_first_task == first_task:
-            continue
-        row_products = data.row_product[
-            data.first_row[first_task] : data.first_row[next_first_task]
-        ]
-        task_starts = data.first_row[first_task:next_first_task] - data.first_row[first_task]
-        task_sizes = np.diff(data.first_row[first_task : next_first_task + 1])
-        utility = _multiply_rows(beta[:, :, person], model_matrix[row_products].T)
-        utility -= np.repeat(np.maximum.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
-        np.exp(utility, out=utility)
-        utility /= np.repeat(np.add.reduceat(utility, task_starts, axis=2), task_sizes, axis=2)
-        shares += _multiply_rows(utility, level_indicators[row_products])
+    level_totals = _sum_level_probabilities(beta, data, coding)
     level_pairs = list_reference_pairs(data.scheme, np.zeros(len(data.attributes)))
     differences = iterate_level_differences(coding, data, level_pairs)
     effects = [_average_choice_probability(beta, steps, weights) for steps, weights in differences]
     return build_report_arrays(
-        shares / data.n_tasks,
+        level_totals / data.n_tasks,
         np.stack(effects, axis=-1),
         list_share_names(data.scheme),
         list_effect_names(data.scheme, level_pairs),
     )
 
 
-def _multiply_rows(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Multiply rows (chain, draw, .) by a matrix, draw by draw."""
-    # Separate products keep rounding independent of the other draws.
-    return (rows[:, :, None, :] @ matrix)[:, :, 0]
+def _sum_level_probabilities(
+    beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
+) -> np.ndarray:
+    """Return the expected number of choices of each level, shape (chain, draw, level)."""
+    from .choice_kernels import TaskColumns, add_product_probabilities, build_person_workspace
+
+    choices = encode_choices(data, coding)
+    tasks = TaskColumns(
+        np.array(choices.matrix.T, float, order="C"),
+        np.array(data.first_task, np.int64),
+        np.array(choices.first_row, np.int64),
+        np.array(choices.chosen_row, np.int64),
+    )
+    workspace = build_person_workspace(tasks)
+    row_product = np.array(data.row_product, np.int64)
+    level_indicators = build_level_indicators(data.scheme, data.products)
+    level_totals = np.empty((*beta.shape[:2], level_indicators.shape[1]))
+    for draw in np.ndindex(beta.shape[:2]):
+        product_totals = np.zeros(len(level_indicators))
+        add_product_probabilities(tasks, workspace, beta[draw], row_product, product_totals)
+        level_totals[draw] = product_totals @ level_indicators
+    return level_totals
 
 
 def _average_choice_probability(

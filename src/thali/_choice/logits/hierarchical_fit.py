@@ -138,7 +138,7 @@ def _compute_posterior_means(tree: "xarray.DataTree", scale: "TasteScale") -> di
     beta = posterior["beta"]
     if scale.price >= 0:
         beta = beta.copy(data=scale.convert_tastes(beta.values))
-    tastes = beta.mean(draw_dims)
+    tastes = beta.mean(draw_dims, skipna=False)
     respondent_index, coefficient_index = (
         pandas.Index(tastes[dimension].values, name=dimension)
         for dimension in ("respondent", "coefficient")

@@ -39,11 +39,10 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import part, scalar, vectorised
-from thali._inference.numerics.array_parts import part_ends, part_range
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.array_parts import part_range
 from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.discrete_draws import accept
-from thali._inference.numerics.fast_exponential import fast_exp
 from thali._inference.numerics.hamiltonian_trajectories import (
     ACCEPTANCE,
     compute_acceptance,
@@ -54,9 +53,10 @@ from thali._inference.numerics.hamiltonian_trajectories import (
     sum_squares,
 )
 
+from .choice_kernels import person_rows, sum_column, write_probabilities
+
 N_TASTE_STEPS = 2  # of a trajectory of one person
 N_POPULATION_STEPS = 3  # of a trajectory of the population
-MAX_PRODUCT = 1e200  # far from overflow: each factor is at most the number of alternatives
 
 
 @part
@@ -193,75 +193,6 @@ def convert_slope(problem: Any, taste: Any, slope: Any) -> None:
             slope[i] *= -taste[problem.price]
     if problem.price >= 0:
         slope[problem.price] = price_slope
-
-
-@scalar
-def person_rows(problem: Any, n: Any) -> Any:
-    """Return the first row of person n's tasks, and the row after the last."""
-    first_task, stop_task = part_ends(problem.first_task, n)
-    return problem.first_row[first_task], problem.first_row[stop_task]
-
-
-@scalar
-def write_probabilities(problem: Any, space: Any, n: Any) -> Any:
-    """Write choice probabilities of person n's rows; return the log probability of all choices.
-
-    Tastes are those in `space.taste`; the probabilities are written into `space.utility`.
-    """
-    first, stop = person_rows(problem, n)
-    n_rows = stop - first
-    utility = space.utility
-    for k in range(n_rows):
-        utility[k] = 0.0
-    for i in range(space.taste.size):
-        add_column(utility, problem.columns[i, first:stop], space.taste[i])
-    log_likelihood = 0.0
-    for t in part_range(problem.first_task, n):
-        begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
-        top = utility[begin]
-        for k in range(begin + 1, end):
-            top = max(top, utility[k])
-        for k in range(begin, end):
-            utility[k] -= top
-        log_likelihood += utility[problem.chosen_row[t] - first]
-    exponentiate(utility, n_rows)
-    product = 1.0  # of the sums of several tasks: one logarithm serves them all
-    for t in part_range(problem.first_task, n):
-        begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
-        total = 0.0
-        for k in range(begin, end):
-            total += utility[k]
-        product *= total
-        if product > MAX_PRODUCT:
-            log_likelihood -= math.log(product)
-            product = 1.0
-        scale = 1.0 / total
-        for k in range(begin, end):
-            utility[k] *= scale
-    return log_likelihood - math.log(product)
-
-
-@vectorised
-def add_column(utility: Any, column: Any, taste: Any) -> None:
-    """Add a taste times a column to the utilities."""
-    for k in range(column.size):
-        utility[k] += column[k] * taste
-
-
-@vectorised
-def exponentiate(utility: Any, n_rows: Any) -> None:
-    """Replace utilities, each 0 or less, by their exponentials."""
-    for k in range(n_rows):
-        utility[k] = fast_exp(utility[k])
-
-
-@vectorised
-def sum_column(column: Any, weights: Any) -> Any:
-    """Return the weighted sum of a column."""
-    total = 0.0
-    for k in range(column.size):
-        total += column[k] * weights[k]
-    return total
 
 
 @part
