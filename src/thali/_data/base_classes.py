@@ -10,8 +10,6 @@ from thali._labels import choose_number, shorten, simplify_number, suggest
 from thali._object_descriptions import DescribedObject, Description, Facts
 from thali.errors import Argument, DataError, InPython, Message
 
-from .kinds import ONE
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -117,7 +115,6 @@ class Judged(Frozen):
     """
 
     kind: ClassVar[str]  # from `thali._data.kinds`
-    population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
     respondents: tuple[str, ...] = ()  # names of the respondents; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False
