@@ -107,7 +107,9 @@ class ModelOffer(NamedTuple):
             options = [
                 option
                 for option in options
-                if option.word != "people" or option.check is None or typed["people"] in WORDS
+                if option.word != "people"
+                or typed["people"] in WORDS
+                or INDIVIDUALS in option.words
             ]
         return {option.word for option in options}.issuperset(option_words)
 

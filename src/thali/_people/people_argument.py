@@ -87,7 +87,7 @@ def check_people_of_features(people: Any) -> None:
         people,
         False,
         " If respondents differ, fit each group separately; for choices, BradleyTerryLuce can"
-        " estimate worths by individual.",
+        " estimate individual worths.",
     )
 
 
