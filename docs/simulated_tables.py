@@ -174,17 +174,19 @@ def snacks() -> pd.DataFrame:
 
 
 def hot_or_sweet() -> pd.DataFrame:
-    """Forty respondents make 20 choices of drinks; every fourth likes what is sweet."""
+    """Forty respondents make 20 choices of drinks; the young ones, every fourth, like sweet ones."""
     options = ["tea", "coffee", "cocoa", "cola", "juice", "punch", "water"]
     hot, sweet = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1, 0])
     unique = np.array([0.3, 0.2, 0.16, 0.1, 0.24, 0.2, 0.6])
     rng, rows = np.random.default_rng(1), []
     for person in range(40):
-        worth = unique + (sweet if person % 4 == 0 else hot) * 1.5
+        is_young = person % 4 == 0
+        age = "18-30" if is_young else "31+"
+        worth = unique + (sweet if is_young else hot) * 1.5
         for i, j in (rng.choice(7, 2, replace=False) for _ in range(20)):
             chosen = i if rng.random() < worth[i] / (worth[i] + worth[j]) else j
-            rows.append((f"p{person}", options[i], options[j], options[chosen]))
-    return pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
+            rows.append((f"p{person}", age, options[i], options[j], options[chosen]))
+    return pd.DataFrame(rows, columns=["person", "age", "first", "second", "chosen"])
 
 
 def rated_objects() -> dict[str, pd.DataFrame]:

@@ -106,7 +106,6 @@ def test_the_check_replicates_comparisons_with_their_covariates(model, tied):
 MODELS = {
     "ibp": th.EliminationByAspects(),
     "maximum likelihood": th.EliminationByAspects("unique", method="maximum-likelihood"),
-    "groups": th.EliminationByAspects(people=th.people.Groups("common")),
 }
 
 
@@ -116,9 +115,8 @@ def test_covariates_of_options_are_refused(name):
     data = th.PairedComparisons.from_trials(
         rows, respondent="who", labels=LABELS
     ).with_option_covariates(PRICES)
-    given = data.by_respondent() if name == "groups" else data
     with refused(DataError, "'price' describes options", "fit BradleyTerryLuce"):
-        MODELS[name].prepare(given)
+        MODELS[name].prepare(data)
 
 
 def test_what_does_not_go_with_covariates():

@@ -494,7 +494,7 @@ REFUSED = {
     ),
     "estimates": (
         comparisons,
-        {"people": th.people.Groups("common"), "method": "maximum-likelihood"},
+        {"people": th.people.Individuals(), "method": "maximum-likelihood"},
         ("people", "None, 'independent', 'adjusted'"),
     ),
 }

@@ -141,20 +141,13 @@ class Guess:
         return [np.full(2, 0.5)] * len(sets.sets)
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize("groups", [False, True])
-def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
+def test_people_left_out_are_scored_by_all_that_they_chose(tmp_path):
     data = random_answers(6, 3, 5, seed=1)
-    if groups:
-        data = {"one": data, "two": random_answers(4, 3, 5, seed=2)}
-        models = {"similar": th.BradleyTerryLuce(people=th.people.Groups("similar"))}
-    else:
-        models = {
-            "two": th.BradleyTerryLuce(people=th.people.LatentClasses(2)),
-            "individuals": th.BradleyTerryLuce(people=th.people.Individuals()),
-            "guess": Guess(),
-            "one": th.EliminationByAspects("unique"),
-        }
+    models = {
+        "individuals": th.BradleyTerryLuce(people=th.people.Individuals()),
+        "guess": Guess(),
+        "one": th.EliminationByAspects("unique"),
+    }
     settings = RUN | {"cores": 1}
     table = th.compare(
         models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings
@@ -165,12 +158,11 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
     ] == pytest.approx(-np.log(2))
     of_people = together.groupby("respondent", sort=False).sum()
     assert table["together"].to_numpy() == pytest.approx(of_people.sum().to_numpy() / len(tasks))
-    if not groups:
-        assert together["guess"].to_numpy() == pytest.approx(tasks["guess"].to_numpy())
-        assert not np.allclose(together["two"], tasks["two"])
-        assert table["together_difference"].max() == 0.0
-        notes = [str(note) for each in th.findings(table) for note in each.notes]
-        assert "The choices of a respondent are jointly predicted best by" in " ".join(notes)
+    assert together["guess"].to_numpy() == pytest.approx(tasks["guess"].to_numpy())
+    assert not np.allclose(together["individuals"], tasks["individuals"])
+    assert table["together_difference"].max() == 0.0
+    notes = [str(note) for each in th.findings(table) for note in each.notes]
+    assert "The choices of a respondent are jointly predicted best by" in " ".join(notes)
     again = th.compare(
         models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings
     )

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.likelihood_rows import with_values
-from helpers.problems import random_comparisons, with_ties
+from helpers.problems import random_comparisons
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.grouped_data import GroupedData
 from thali.errors import ThaliError
 
 
@@ -60,24 +59,9 @@ def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
 
 
 @pytest.mark.fit
-def test_groups_have_covariates_in_common():
-    described, labels = (
-        with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1),
-        ("0", "1", "2"),
-    )
-    for other, said in (
-        (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' has none")),
-        (with_values(random_comparisons(4, 2), 1, seed=1), ("same labels in the same order",)),
-    ):
-        with refused(ThaliError, *said):
-            GroupedData({"a": described, "b": other})
-    assert described.labels == labels
-
-
-@pytest.mark.fit
 def test_pooled_comparisons_keep_covariates():
     described = [with_values(random_comparisons(3, seed, most=3), 1, seed=seed) for seed in (1, 2)]
-    pooled = GroupedData({"a": described[0], "b": described[1]}).pooled()
+    pooled = described[0].together(described[1:], described[0].labels)
     assert pooled.covariate_names == ("x0",)
     assert pooled.covariates.wins.sum() + pooled.covariates.losses.sum() == sum(
         each.n_comparisons for each in described

@@ -25,11 +25,9 @@ from thali._data.kinds import (
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    GROUPS,
     PAIRS,
     SIMILARITIES,
     TRIPLETS,
-    DataForm,
 )
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
@@ -313,16 +311,12 @@ def test_maximum_likelihood_is_compared():
 # which models -------------------------------------------------------------------------------------
 
 DATA = {
-    DataForm(PAIRS): lambda: TINY["elimination-by-aspects"].data()[0],
-    DataForm(CHOICES): lambda: th.Choices.from_comparisons(DATA[DataForm(PAIRS)]()),
-    DataForm(SIMILARITIES): lambda: TRIO,
-    DataForm(TRIPLETS): lambda: TINY["additive-clustering, triplets"].data()[0],
-    DataForm(EXPERIMENTS): lambda: TINY["multinomial-logit"].data()[0],
-    DataForm(CLASSES): lambda: TINY["plackett-luce"].data(),
-    **{
-        DataForm(kind, GROUPS): lambda kind=kind: dict.fromkeys("wm", DATA[DataForm(kind)]())
-        for kind in (PAIRS, CHOICES, TRIPLETS)
-    },
+    PAIRS: lambda: TINY["elimination-by-aspects"].data()[0],
+    CHOICES: lambda: th.Choices.from_comparisons(DATA[PAIRS]()),
+    SIMILARITIES: lambda: TRIO,
+    TRIPLETS: lambda: TINY["additive-clustering, triplets"].data()[0],
+    EXPERIMENTS: lambda: TINY["multinomial-logit"].data()[0],
+    CLASSES: lambda: TINY["plackett-luce"].data(),
 }
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
@@ -342,17 +336,24 @@ MODELS = {
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-@pytest.mark.parametrize("form", DATA, ids=str)
-def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, form):
-    if form.kind in spec.data:
+@pytest.mark.parametrize("kind", DATA)
+def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
+    if kind in spec.data:
         with pytest.raises(ArgumentError) as caught:
-            th.compare({"m": MODELS[spec.name]}, DATA[form](), draws=0)
+            th.compare({"m": MODELS[spec.name]}, DATA[kind](), draws=0)
         assert "these data are" not in str(caught.value)
     else:
         with pytest.raises(
-            ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {form}"
+            ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {kind}"
         ):
-            th.compare({"m": MODELS[spec.name]}, DATA[form]())
+            th.compare({"m": MODELS[spec.name]}, DATA[kind]())
+
+
+def test_groups_are_not_compared_on_together():
+    pairs = DATA[PAIRS]()
+    for by in ("prediction", "evidence"):
+        with refused(DataError, "2 groups", "each group separately"):
+            th.compare({"m": th.EliminationByAspects()}, {"w": pairs, "m": pairs}, by=by)
 
 
 def test_models_of_others_need_what_is_asked_of_them():
@@ -361,7 +362,7 @@ def test_models_of_others_need_what_is_asked_of_them():
         ("covariates and classes", "fit and predict_proba"),
     ):
         with pytest.raises(ArgumentError, match=f"for {kind}, such as") as caught:
-            th.compare({"m": object()}, DATA[DataForm(kind)]())
+            th.compare({"m": object()}, DATA[kind]())
         assert needed in str(caught.value)
 
 

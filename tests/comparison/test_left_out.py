@@ -65,11 +65,6 @@ def test_covariates_count_cell_by_cell_where_the_model_knows_them(how, uncompile
 
 def test_pairs_that_a_model_cannot_predict_are_refused(uncompiled):
     part = left(random_comparisons(3, 1))
-    groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
-    model = th.BradleyTerryLuce(people=th.people.Groups()).fit(groups, **RUN)
-    with refused(ArgumentError, "of_group", "'women'"):
-        model._predict_left_out(part)
-    assert model.of_group("men")._predict_left_out(part).shape == (2, 8, 1, 2)
     of_objects = th.AdditiveClustering(2, sigma=0.1).fit(random_similarities(4, 1), **RUN)
     with refused(ArgumentError, "held-out data"):
         of_objects._predict_left_out(part)

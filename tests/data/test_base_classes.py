@@ -11,7 +11,6 @@ from helpers.sentences import refused, warned
 import thali as th
 import thali._data.kinds as kinds
 from thali._data.base_classes import merge_new_data
-from thali._data.grouped_data import GroupedData
 from thali._model.model_files import decode_arrays, encode_arrays
 from thali.errors import DataError, DataWarning
 
@@ -50,7 +49,6 @@ EVERY = {
     "similarities": ALIKE,
     "judgements": th.Similarities.from_respondents(JUDGED),
     "triplets": TRIPLETS,
-    "groups": GroupedData({"a": TIED, "b": TIED}),
     "experiment": th.ChoiceExperiment.from_frame(TASKS, missing="?", bins={"price": 2}),
 }
 AGAIN = {
@@ -87,7 +85,6 @@ def test_a_copy_is_equal_and_nothing_can_be_changed(data, again):
         (BEST_WORST, kinds.CHOICES, "1 choice", [], 0, True),
         (ALIKE, kinds.SIMILARITIES, "1 similarity", ["wall"], 0, False),
         (TRIPLETS, kinds.TRIPLETS, "3 answers", ["wall"], 0, False),
-        (GroupedData({"a": TIED, "b": TIED}), kinds.PAIRS, "24 answers", [], 4, True),
     ],
 )
 def test_every_kind_answers(data, kind, answers, never, ties, choices):
@@ -132,12 +129,8 @@ def test_a_refusal_of_groups_says_nothing_untrue():
     judged = th.Similarities.from_frame(frame)
     # who answered is known
     assert judged.respondents == ("Anna", "Ben") and list(judged.people.columns) == ["sex"]
-    for data in (judged, ALIKE, GroupedData({"a": TIED, "b": TIED})):
-        wanted = (
-            f"^{type(data).__name__} are not divided into groups; give a mapping from group"
-            " names to data"
-        )
-        with pytest.raises(DataError, match=wanted):
+    for data in (judged, ALIKE):
+        with pytest.raises(DataError, match="^Similarities cannot be divided into groups; read"):
             data.by_group("sex")
     with refused(DataError, "identify respondents"):
         TRIPLETS.by_group("sex")

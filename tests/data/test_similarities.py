@@ -354,10 +354,6 @@ def test_who_judged_what_is_kept():
     )
     part = data.take(np.array([False, True, False, True, True, False]))
     assert part.by_respondent()["bob"].values.tolist() == tables[1][[0, 1, 1], [2, 2, 3]].tolist()
-    turned = data.together([], ("water", "new", "milk", "coffee", "tea"))
-    assert {name: own.matrix[3, 0] for name, own in turned.by_respondent().items()} == {
-        name: own.matrix[1, 3] for name, own in data.by_respondent().items()
-    }
     nothing = data.take(np.array([True, False, False, False, False, False]))
     assert list(nothing.by_respondent()) == ["ann", "7"]  # bob did not judge it
     assert (

@@ -189,7 +189,7 @@ TABLES = {
     "experiment with none": Table(EXPERIMENTS, _experiment_with_none, ("--none", "4")),
     "rows": Table(CLASSES, _rows, ("--target", "y")),
 }
-POPULATIONS = {"one": (), "groups": ("--group", "sex"), "kinds": ("--people", "classes:2")}
+POPULATIONS = {"one": (), "individuals": ("--people", "individuals")}
 EVIDENCE = "evidence"
 FITTED = [spec for spec in SPECS if spec.options]  # at the command line
 MODELS = [f"{spec.name} {method}".strip() for spec in FITTED for method in spec.methods or ("",)]
@@ -245,9 +245,9 @@ FITS = [Combination("fit", *each) for each in product(TABLES, POPULATIONS, MODEL
 COMPARISONS = [
     Combination("compare", table, population, model, how)
     for table, population, how in product(TABLES, POPULATIONS, (*LEFT_OUT, EVIDENCE))
-    for model in ("", *(spec.name for spec in FITTED if population != "kinds"))
+    for model in ("", *(spec.name for spec in FITTED if population == "one"))
 ]
-TESTED = [Combination("test", *each) for each in product(TABLES, ("one", "groups"), TESTS)]
+TESTED = [Combination("test", *each) for each in product(TABLES, ("one",), TESTS)]
 LEADERBOARDS = [
     Combination("leaderboard", *each)
     for each in product(

@@ -52,14 +52,6 @@ _EBA, _ADDITIVE = "elimination-by-aspects", "additive-clustering"
 _UNIQUE = partial(th.EliminationByAspects, aspects="unique")
 
 
-def _tied_groups():
-    tied = small_models.build_tied_pairs()[0]
-    other = th.PairedComparisons(
-        [[0, 1, 3], [4, 0, 2], [0, 2, 0]], list("abc"), ties=[[0, 0, 1], [0, 0, 0], [1, 0, 0]]
-    )
-    return ({"women": tied, "men": other},)
-
-
 def _with_none():
     """The experiment, in which a fourth alternative is none of the products."""
     rows = []
@@ -91,12 +83,6 @@ def best_and_worst():
             pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])
         ),
     )
-
-
-def _choice_groups():
-    """Choices from sets of two and three options, which differ by group."""
-    chosen = {"women": {"ab": "ba", "abc": "acb"}, "men": {"bc": "bb", "abc": "ca"}}
-    return ({name: _set_choices(sets) for name, sets in chosen.items()},)
 
 
 def _set_choices(chosen):
@@ -138,16 +124,6 @@ MORE = {
                 best_and_worst,
                 small_models.predict_first_set,
             ),
-        )
-    },
-    **{
-        f"{_EBA}, {name}, common": SmallModelCase(
-            partial(th.EliminationByAspects, people=th.people.Groups("common")), data, ask
-        )
-        for name, data, ask in (
-            ("pairs of groups", small_models.build_groups, small_models.predict_first_pair),
-            ("tied groups", _tied_groups, small_models.predict_first_pair),
-            ("sets of groups", _choice_groups, small_models.predict_first_set),
         )
     },
     f"{_EBA}, number, choices": SmallModelCase(
@@ -327,21 +303,12 @@ def digests_of(model: Any, row: SmallModelCase) -> dict[str, Any]:
     return found
 
 
-def place_of(name: str) -> tuple[str, str, str, str]:
-    """Of a row the model, its method, the population and the kind of data."""
+def place_of(name: str) -> tuple[str, str, str]:
+    """Of a row the model, its method and the kind of data."""
     row, spec = ROWS[name], next(each for each in SPECS if each.name == name.partition(",")[0])
     given, (data, *labels) = getattr(row.make, "keywords", {}), row.data()
-    population = (
-        "groups"
-        if isinstance(data, dict)
-        else "classes"
-        if isinstance(given.get("people"), th.people.LatentClasses)
-        else "one"
-    )
-    first = next(iter(data.values())) if population == "groups" else data
-    usual = spec.methods[0] if population == "one" and spec.methods else "mcmc"
-    method = given.get("method", usual) if spec.methods else ""
-    return spec.name, method, population, CLASSES if labels else KINDS[type(first)]
+    method = given.get("method", spec.methods[0]) if spec.methods else ""
+    return spec.name, method, CLASSES if labels else KINDS[type(data)]
 
 
 def fitted(name: str) -> tuple[Any, SmallModelCase]:

@@ -14,6 +14,7 @@ OF_TEST = {
     "trinary": ("--aspects", "two.csv"),
     "likelihood-ratio": ("--larger", "two.csv"),
     "wald": ("--contrast", "a=1,b=-1"),
+    "group": ("--group", "sex"),
 }
 FORMATS = ("csv", "tex", "md", "xlsx")
 SHORT = {  # of the options that a model has
@@ -22,7 +23,7 @@ SHORT = {  # of the options that a model has
 }
 # What is typed after an option, where the kind of option does not say it.
 TYPED = {
-    **dict(method="mcmc", title="Tea", group="sex", pictures="svg", respondent="person", by="sex"),
+    **dict(method="mcmc", title="Tea", pictures="svg", respondent="person", by="sex"),
     **{"id": "person", "target": "y", "chosen": "choice", "alternative": "item", "option": "item"},
     **{"anchor": "a", "anchor-model": "a=1500", "covariate": "sex", "tempering": "2"},
     **{"date": "day", "period": "day --date day", "drift": "0.1 --period day --date day"},
@@ -103,11 +104,8 @@ class Story:
         assert _is_page(self.folder / "mail.html")
 
     def tell_compare(self, combination):
-        people = combination.population
-        words = [
-            *self.table.words,
-            *(("--models", "classes:1,classes:2") if people == "kinds" else POPULATIONS[people]),
-        ]
+        differs = combination.population == "individuals"
+        words = [*self.table.words, *(("--models", "individuals:BTL") if differs else ())]
         words += [
             *_typed(set(SHORT) - OF_FITS_ALONE),
             *(("--models", combination.model) if combination.model else ()),
@@ -126,7 +124,6 @@ class Story:
         two.to_csv(self.folder / "two.csv", index=False)
         words = [
             *self.table.words,
-            *POPULATIONS[combination.population],
             *OF_TEST.get(combination.model, ()),
         ]
         self.begin("test", combination.model, "table.csv", *words)

@@ -80,8 +80,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {
     "bradley-terry-luce, best and worst individuals": {
         "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
     },
-    "bradley-terry-luce, classes": {"pictures": ("predictions", "trace")},
-    "bradley-terry-luce, groups": {"pictures": ("predictions", "trace")},
     "elimination-by-aspects": {},
     "elimination-by-aspects, choices": {},
     "elimination-by-aspects, covariates": {},
@@ -152,8 +150,6 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
     "bradley-terry-luce, mcmc",
     "bradley-terry-luce, maximum likelihood",
     "bradley-terry-luce, best and worst individuals",
-    "bradley-terry-luce, classes",
-    "bradley-terry-luce, groups",
     "elimination-by-aspects",
     "elimination-by-aspects, maximum likelihood",
     "additive-clustering, triplets",

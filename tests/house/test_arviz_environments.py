@@ -12,8 +12,8 @@ from helpers.places import PROJECT
 
 pytestmark = pytest.mark.long
 
-# What needs densities that the draws of a model do not give (worths of people and of classes have
-# neither those of answers nor of the prior), or one replicate a log likelihood: a triplet has
+# What needs densities that the draws of a model do not give (worths of people have neither those of
+# answers nor of the prior), or one replicate a log likelihood: a triplet has
 # three, a set of which the best and the worst were chosen has two.
 NO_DENSITIES = {"loo", "plot_loo_pit", "psense_summary"}
 OF_PRIORS = {"plot_ppc of the prior", "plot_ppc_dist of the prior", "psense_summary"}
@@ -24,7 +24,6 @@ WITHOUT = {
     "bradley-terry-luce, individuals": NO_DENSITIES,
     "bradley-terry-luce, aged individuals": NO_DENSITIES,
     "bradley-terry-luce, best and worst individuals": NO_DENSITIES,
-    "bradley-terry-luce, classes": NO_DENSITIES,
     "elimination-by-aspects, choices": {"plot_loo_pit"},
     "additive-clustering, triplets": {"plot_loo_pit"},
     "bradley-terry-luce, best and worst": {"plot_loo_pit"},

@@ -152,7 +152,7 @@ def test_a_word_is_found_wherever_users_read_it():
 # of each of several
 LABELLED = r"chain \d|class \d|dimension \d|segment \d|p_\d|p\d|\d|P\(.*\)|\w+: \w+|\w+\[\w+\]"
 # squares, and columns of attributes
-FREE = {"similarity", "option_similarity", "same_class"}
+FREE = {"similarity", "option_similarity"}
 
 
 def meanings():

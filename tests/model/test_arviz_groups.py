@@ -140,12 +140,6 @@ def test_data_whose_reliability_is_unknown_are_those_of_the_fit():
     assert set(tree["posterior_predictive"].data_vars) == set(tree["observed_data"].data_vars)
 
 
-def test_a_prior_of_classes_has_their_members_and_worths():
-    tiny = TINY["bradley-terry-luce, classes"]
-    tree = tiny.model().sample_prior(*tiny.data(), draws=3, random_seed=1)
-    assert {"kind", "kind_log_worth"} <= set(tree["prior_latent_features"].data_vars)
-
-
 @pytest.mark.first(8)
 @of_models([name for name in [*DRAWN, *_OF_WORTHS] if name not in _WITHOUT_PRIOR])
 def test_sample_prior_has_the_variables_of_the_posterior(name):

@@ -141,7 +141,6 @@ OPTIONS = {
         WORTHS,
         th.people.Individuals(by="age"),
     ),
-    "--group language": (table_of_pairs(41), WORTHS, th.people.Groups()),
     "--best-worst reversed": (table_of_best_worst(7), WORTHS, None),
 }
 
@@ -151,17 +150,6 @@ OPTIONS = {
 def test_an_option_chooses_the_model_that_has_it(chosen, words):
     frame, model, people = OPTIONS[words]
     assert chosen(frame, *words.split())[:2] == (model, people)
-
-
-def test_choices_of_groups_have_the_model_of_all_their_sets(chosen):
-    """Of whom one group alone would have shared aspects."""
-    frame = pd.concat(
-        [
-            table_of_sets(3).assign(sex="w"),
-            table_of_sets(4, task=20).assign(sex="m", respondent="m"),
-        ]
-    )
-    assert chosen(frame, "--group", "sex")[:2] == (WORTHS, th.people.Groups())
 
 
 @pytest.mark.parametrize(

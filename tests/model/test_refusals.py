@@ -25,7 +25,6 @@ class Nothing:
 MODELS = {spec.name: TINY[spec.name] for spec in SPECS}
 DATA = {
     "comparisons": "bradley-terry-luce",
-    "groups": "bradley-terry-luce, groups",
     "similarities": "additive-clustering",
     "triplets": "additive-clustering, triplets",
     "an experiment": "multinomial-logit",

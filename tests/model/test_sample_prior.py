@@ -240,10 +240,8 @@ def test_models_that_cannot_be_simulated_say_so(uncompiled):
         th.EliminationByAspects().sample_prior(PAIRS, draws=0)
     with pytest.raises(DataError, match="one class"):
         th.SparseMultinomialLogit().sample_prior(X, ["a"] * 9)
-    with refused(DataError, "'a'", "PairedComparisons", "or Triplets; got"):
-        th.EliminationByAspects(people=th.people.Groups("common")).sample_prior(
-            {"a": [0, 1], "b": [1, 0]}
-        )
+    with refused(DataError, "2 groups", "each group separately"):
+        th.EliminationByAspects().sample_prior({"a": [0, 1], "b": [1, 0]})
 
 
 @pytest.mark.long

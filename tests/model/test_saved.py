@@ -2,6 +2,7 @@
 
 import json
 
+import h5py
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +10,6 @@ from helpers.sentences import refused
 from helpers.tiny_models import fitted
 
 import thali as th
-from thali._data.grouped_data import GroupedData
 from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import DataError, ThaliError
 
@@ -45,7 +45,6 @@ DATA = {
     "similarities": "179549fc153a687dffcf9bb25e53c05efd26d92f353a1cc6110cfc90bcf184c7",
     "triplets": "7d8dc81dbf1c96d16b12c91abdd349d43ec5d7646f81ed2d0e4dbca740b33b9c",
     "experiment": "8aaa79b1fed02ae6b896d987dcb7dd8698d5c8653019002f9f53459fa0b59b7e",
-    "groups": "a45d419f01ee38ac814cbde8589e172d707adbdeaa0fe9eb7f4657c951a03cc5",
 }
 
 
@@ -84,9 +83,6 @@ def data_of(kind):
         "experiment": lambda frame: th.ChoiceExperiment.from_frame(frame, alternative="alt"),
         "similarities": lambda frame: th.datasets.numbers(),
         "triplets": lambda frame: th.Triplets([[0, 1, 2], [1, 2, 3]]),
-        "groups": lambda frame: GroupedData(
-            dict.fromkeys("xy", th.PairedComparisons([[0, 1], [2, 0]]))
-        ),
     }
     return made[kind](
         pd.DataFrame(row[kind], columns=columns[kind].split()) if kind in row else None
@@ -108,12 +104,30 @@ def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     assert text["object"] == type(data_of(kind)).__name__
 
 
+LEFT = {  # what a parameter is in the file, and what to use instead
+    "Groups": ("people", {"object": "Groups", "fields": {"weights": "free"}}, "data.by_group"),
+    "LatentClasses": ("people", {"object": "LatentClasses", "fields": {"classes": 2}}, "segments"),
+    "prior='horseshoe'": ("prior", "horseshoe", "prior='laplace'"),
+}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_file_with_something_that_left_says_what_to_use(name, tmp_path):
+    parameter, encoded, instead = LEFT[name]
+    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    model.fit(th.datasets.celebrities()).save(tmp_path / "model.nc")
+    with h5py.File(tmp_path / "model.nc", "r+") as file:
+        file.attrs["thali_model"] = json.dumps({"class": "X", "parameters": {parameter: encoded}})
+        file.attrs["creation_library_version"] = "0.4.0"
+    with refused(DataError, "thali 0.4.0", name, "left in thali 0.5.0", "fit the data", instead):
+        th.load(tmp_path, verify=False)
+
+
 @pytest.mark.fit
 @pytest.mark.parametrize(
     "name",
     [
         "multinomial-logit",
-        pytest.param("bradley-terry-luce, groups", marks=pytest.mark.long),
         pytest.param("latent-class-logit", marks=pytest.mark.long),
     ],
 )

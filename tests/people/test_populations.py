@@ -12,7 +12,7 @@ import thali as th
 from thali.errors import ArgumentError, DataError
 
 FEW = {"draws": 5, "tune": 5, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-INDIVIDUALS, CLASSES = th.people.Individuals(), th.people.LatentClasses(2)
+INDIVIDUALS = th.people.Individuals()
 
 
 def trials():
@@ -38,8 +38,6 @@ def judged(frame=None):
     [
         (th.people.Individuals(), "Individuals()"),
         (th.people.Individuals("age"), "Individuals(by=('age',))"),
-        (th.people.LatentClasses(3), "LatentClasses(classes=3)"),
-        (th.people.Groups("similar"), "Groups(weights='similar')"),
     ],
 )
 def test_a_value_shows_what_is_not_the_default_and_is_equal_to_its_copy(value, text):
@@ -51,23 +49,9 @@ def test_a_value_shows_what_is_not_the_default_and_is_equal_to_its_copy(value, t
     )
 
 
-WRONG = {
-    "classes": (lambda: th.people.LatentClasses(0), ("classes", "got 0")),
-    "too many": (lambda: th.people.LatentClasses(21), ("classes", "20", "got 21")),
-    "common": (
-        lambda: th.people.LatentClasses(2, "common"),
-        ("weights", "'free'", "'similar'", "got 'common'"),
-    ),
-    "weights": (lambda: th.people.Groups("x"), ("weights", "'free'", "'similar'", "'common'")),
-    "by": (lambda: th.people.Individuals(by=3), ("`data.people`", "got 3")),
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_wrong_arguments_of_the_values_are_told(name):
-    make, facts = WRONG[name]
-    with refused(ArgumentError, *facts):
-        make()
+def test_wrong_columns_are_told():
+    with refused(ArgumentError, "`data.people`", "got 3"):
+        th.people.Individuals(by=3)
 
 
 def eliminated(people, data=None):
@@ -92,12 +76,10 @@ def ranked(people, data=None):
     )
 
 
-COMMON = ", thali.people.Groups(weights='common')"
 KNOWN = {
-    eliminated: COMMON,
-    clustered: COMMON,
-    weighed: ", thali.people.Individuals(...), thali.people.LatentClasses(...),"
-    " thali.people.Groups(...)",
+    eliminated: "",
+    clustered: "",
+    weighed: ", thali.people.Individuals(...)",
     ranked: "",
 }
 
@@ -112,29 +94,32 @@ def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
     said(error.value, "`people` must", words, repr(people))
 
 
-@pytest.mark.parametrize("people", [None, "independent", "adjusted", CLASSES])
-def test_a_mapping_needs_groups(people):
-    with refused(DataError, "2 groups", "people=Groups()"):
-        weighed(people, {"x": compared(), "y": compared()})
+@pytest.mark.parametrize("people", [None, "independent", "adjusted", INDIVIDUALS])
+def test_a_mapping_of_groups_is_refused(people):
+    groups = {"x": compared(), "y": compared()}
+    for fit in (weighed, *((eliminated,) if people is not INDIVIDUALS else ())):
+        with refused(DataError, "2 groups", "each group separately"):
+            fit(people, groups)
 
 
-def test_a_mapping_needs_groups_by_maximum_likelihood_too():
+def test_a_mapping_of_groups_is_refused_by_maximum_likelihood_too():
     model = th.EliminationByAspects("unique", method="maximum-likelihood")
     for ask in (model.fit, model.prepare):
-        with refused(DataError, "2 groups", "people=Groups("):
+        with refused(DataError, "2 groups"):
             ask({"x": compared(), "y": compared()})
 
 
-def test_groups_need_a_mapping():
-    with refused(DataError, "people=Groups()", "by_group"):
-        weighed(th.people.Groups())
+def test_individuals_are_refused_by_models_of_features():
+    for fit in (eliminated, clustered):
+        with refused(ArgumentError, "people", repr(INDIVIDUALS), "BradleyTerryLuce"):
+            fit(INDIVIDUALS)
 
 
 UNNAMED = th.PairedComparisons([[0, 3], [1, 0]])
 NOBODY = {
     eliminated: (UNNAMED, ["adjusted"]),
     clustered: (th.Triplets([("a", "b", "c"), ("a", "c", "b")]), ["adjusted"]),
-    weighed: (UNNAMED, ["adjusted", INDIVIDUALS, CLASSES]),
+    weighed: (UNNAMED, ["adjusted", INDIVIDUALS]),
     ranked: (UNNAMED, ["adjusted"]),
 }
 

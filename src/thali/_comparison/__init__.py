@@ -2,7 +2,7 @@
 
 - `compare`: `thali.compare`, which checks the models and the arguments
 - `holdout_schemes`: the splitters and scorers of each kind of data
-- `splitter`: the base of splitters, and the splitter of groups
+- `splitter`: the base of splitters
 - `scorer`: the base of scorers, and the columns of the table
 - `pair_holdouts`, `choice_holdouts`, `classifier_holdouts`: splitters and scorers of kinds of data
 - `held_out_fits`: runs and records every fit on the user's joblib backend

@@ -11,7 +11,6 @@ import numpy as np
 
 from thali._argument_checks import check_positive
 from thali._data.base_classes import Judged
-from thali._data.grouped_data import GroupedData
 from thali._data.kinds import CHOICES
 from thali._inference.numerics.weight_shares import compute_shares, scale_to_maximum
 from thali._inference.progress_display import Progress
@@ -226,14 +225,6 @@ _WORDS = (
 
 def compute_guessing_evidence(data: Any) -> float | None:
     """Return the log-likelihood if all outcomes are equally probable; None if undefined."""
-    if isinstance(data, Mapping):
-        total = 0.0
-        for group_data in GroupedData(data).data:
-            log_evidence = compute_guessing_evidence(group_data)
-            if log_evidence is None:
-                return None
-            total += log_evidence
-        return total
     if not isinstance(data, Judged) or data.worst is not None:
         return None
     if data.kind == CHOICES and data.n_ties:

@@ -21,7 +21,7 @@ from thali.errors import DataError, Setting
 
 from .score_table import ScoreTable
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
-from .splitter import USUAL, EvenSplitter, Splitter, check_n_folds, refuse_both
+from .splitter import USUAL, Splitter, check_n_folds, refuse_both
 
 if TYPE_CHECKING:
     import pandas
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 class TaskDataSplitter(Splitter):
     """Base class of splitters of tasks; a part is a bool mask of tasks."""
 
-    level = "respondent"
     tasks: Any  # the data, with the attributes of a `ChoiceExperiment` that scores need
 
     def __init__(self, data: Any) -> None:
@@ -93,11 +92,10 @@ class RespondentSplitter(TaskDataSplitter):
         return self.tasks.respondent_of_task
 
 
-class ChoiceSplitter(EvenSplitter, TaskDataSplitter):
+class ChoiceSplitter(TaskDataSplitter):
     """Splitter that holds out random choices of `Choices`."""
 
     leave_out = block_noun = "choice"
-    single_block_text = "has only one choice"
     tasks: "ScoredOccasions"
 
     def __init__(self, data: Any) -> None:
@@ -123,7 +121,6 @@ class ChooserSplitter(ChoiceSplitter):
     """Splitter that holds out all choices of some respondents."""
 
     leave_out = block_noun = "respondent"
-    single_block_text = "has only one respondent"
 
     def __init__(self, data: Any) -> None:
         super().__init__(data)
@@ -139,15 +136,14 @@ class ChooserSplitter(ChoiceSplitter):
         return self.tasks.respondent_of_task
 
 
-class QuestionSplitter(EvenSplitter):
+class QuestionSplitter(Splitter):
     """Splitter that holds out random questions, with all their answers.
 
     The default is a fifth of the questions. The data need `questions`, whose rows count answers,
     and `take`, which selects questions.
     """
 
-    leave_out = block_noun = level = "set"
-    single_block_text = "answered only one set"
+    leave_out = block_noun = "set"
     default_run = USUAL
     places: np.ndarray  # the row of each answer in the questions
     set: np.ndarray
@@ -418,7 +414,7 @@ class ChoiceScorer(HitScorer):
     )
     per_unit_text = "per choice"
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """Return log probability and hit of each held-out task."""
         if isinstance(test, ChoiceExperiment):
             probabilities = model.predict_proba(test)
@@ -470,9 +466,9 @@ class PeopleScorer(ChoiceScorer):
         " summed over respondents and divided by the number of choices."
     )
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """Return each task's scores, and each respondent's joint log probability per choice."""
-        choice_scores = super().score_one(model, test)
+        choice_scores = super().score(model, test)
         if find_spec(model) is None:  # choices of outside models are treated as independent
             with np.errstate(divide="ignore"):
                 log_chosen = np.log(choice_scores["chosen"])
@@ -556,7 +552,7 @@ class AnswerScorer(HitScorer):
     )
     per_unit_text = "per answer"
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """Return log probability, its Monte Carlo error and hit of each held-out answer."""
         questions = test.questions()
         answers = _repeat_answers(questions.counts)

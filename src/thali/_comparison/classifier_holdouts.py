@@ -186,7 +186,7 @@ class ClassScorer(Scorer):
         " proportions, and the largest class, of the other rows."
     )
 
-    def score_one(self, model: "Classifier", test: Any) -> dict[str, Any]:
+    def score(self, model: "Classifier", test: Any) -> dict[str, Any]:
         """Return probability of the class, hit and Brier score of each row."""
         covariates, true_codes, class_shares = test
         probabilities = np.asarray(model.predict_proba(covariates), float)

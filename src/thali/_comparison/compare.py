@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from thali._argument_checks import check_allowed, check_integer
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.latent_feature_model import LatentFeatureModel
-from thali._data.kinds import OWN, PAIRS, DataForm, find_data_spec
+from thali._data.kinds import OWN, PAIRS, find_data_spec
 from thali._labels import list_names, shorten
 from thali._model.evidence_arguments import USUAL, build_evidence_run
 from thali._model.registry import find_spec
 from thali._model.tie_and_covariate_arguments import CONVERSIONS, has_ties
-from thali._people.people_argument import Individuals, LatentClasses
+from thali._people.people_argument import Individuals
 from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError, prefix_errors
 
@@ -21,7 +21,7 @@ from .by_evidence import EVIDENCE, compare_by_evidence
 from .held_out_fits import run_comparison
 from .holdout_schemes import (
     convert_data,
-    find_data_form,
+    find_compared_kind,
     find_scheme,
     is_custom_data,
 )
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 # The models of a comparison, and checks that they can be compared on the data ---------------------
 
 
-def check_models(models: Any, data_form: DataForm, scorer: Scorer) -> dict[str, Any]:
+def check_models(models: Any, data_kind: str, scorer: Scorer) -> dict[str, Any]:
     """Return the models by name; raise ArgumentError for models of other data."""
-    example = find_data_spec(data_form.kind).example
+    example = find_data_spec(data_kind).example
     models_by_name = _name_models(models, example, (*scorer.before, *scorer.after))
     for model_name, model in models_by_name.items():
         spec = find_spec(model)
-        if spec is not None and data_form.kind not in spec.data:
+        if spec is not None and data_kind not in spec.data:
             raise ArgumentError(
                 f"{model_name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these"
-                f" data are {data_form}. Remove the model."
+                f" data are {data_kind}. Remove the model."
             )
         if spec is None and (isinstance(model, type) or not scorer.accepts_model(model)):
             alternative_text = ""
             if scorer.required_methods:
                 alternative_text = f", or have {list_names(scorer.required_methods)}"
             raise ArgumentError(
-                f"{model_name!r} must be a thali model for {data_form}, such as"
+                f"{model_name!r} must be a thali model for {data_kind}, such as"
                 f" {example}{alternative_text}; got {model!r}."
             )
     return models_by_name
@@ -127,19 +127,12 @@ def add_ties(models: dict[str, Any], data: Any) -> dict[str, Any]:
     return models_with_ties
 
 
-# what a model distinguishes
-_DISTINGUISHED = {LatentClasses: "latent classes", Individuals: "respondents"}
-
-
-def refuse_people(models: dict[str, Any], data_form: DataForm) -> None:
-    """Raise ArgumentError for models of classes or individuals, if pairs are held out."""
+def refuse_people(models: dict[str, Any], data_kind: str) -> None:
+    """Raise ArgumentError for models of individuals, if pairs are held out."""
     for name, model in models.items():
-        if data_form != DataForm(PAIRS):
-            continue
-        distinguished_noun = _DISTINGUISHED.get(type(getattr(model, "people", None)), "")
-        if distinguished_noun:
+        if data_kind == PAIRS and isinstance(getattr(model, "people", None), Individuals):
             raise ArgumentError(
-                f"Model {name!r} distinguishes {distinguished_noun}, so the models must be"
+                f"Model {name!r} distinguishes respondents, so the models must be"
                 " compared by predictions for left-out respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
@@ -175,8 +168,8 @@ def _check_evidence_models(data: Any, models: Any) -> tuple[Any, dict[str, Any]]
                 )
         return data, models_by_name
     data = convert_data(data, None)
-    data_form = find_data_form(data)
-    return data, add_ties(check_models(models, data_form, find_scheme(data_form).scorer), data)
+    data_kind = find_compared_kind(data)
+    return data, add_ties(check_models(models, data_kind, find_scheme(data_kind).scorer), data)
 
 
 def _refuse_other_arguments(
@@ -225,10 +218,8 @@ def compare(
         p_{ij}^{(-ij)}), \qquad
         \text{information} = \frac{P (\text{nll}_\text{BASE} - \text{nll})}{\ln 2 \sum_{i<j} n_{ij}}
 
-    For several groups of people a part contains one group's comparisons of one pair, or
-    respondents, choices or pairs of objects within groups. For choices it contains choices, tasks
-    or respondents; for covariates and classes, a fold of rows; for similarities, one or more pairs
-    of objects:
+    For choices a part contains choices, tasks or respondents; for covariates and classes, a fold of
+    rows; for similarities, one or more pairs of objects:
 
     .. math::
         \text{log score} = \frac1T \sum_{t} \ln \bar p_{t}(x_{t}), \qquad
@@ -246,9 +237,8 @@ def compare(
         Models of thali for these data, with any method; or, except for similarities, objects with
         ``fit(data, random_seed=)`` (for classifiers ``fit(X, y)``) and ``predict_proba``. The
         models are not changed. The names of the reference rows, "BASE" and "EMP", are reserved.
-    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets, (X, y) or a mapping
-        A mapping contains the comparisons, choices or similarities of groups of people. X is an
-        array or data frame with one row per observation, y contains their classes. With
+    data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or (X, y)
+        X is an array or data frame with one row per observation, y contains their classes. With
         ``by="evidence"`` also the NamedTuple of a custom likelihood, for `LatentFeatureModel`.
     leave_out : {"pair", "respondent", "choice", "task", "row", "set"}, optional
         The held-out part: all comparisons or the similarity of a pair; for paired comparisons also
@@ -312,7 +302,7 @@ def compare(
         - ``together``, ``together_se``, for held-out respondents of `Choices`: log joint
           probability of all choices of a respondent (see `BradleyTerryLuce.log_predictive`),
           summed over respondents and divided by the number of choices; ``together_difference`` from
-          the best model by this score. It distinguishes latent classes and individual differences
+          the best model by this score. It distinguishes individual differences
           (``people=Individuals()``), which scores of single choices rarely do. Models from outside
           thali are scored as if each choice were made by another respondent. Models whose draws are
           adjusted for respondents are scored by the likelihood.
@@ -444,10 +434,10 @@ def compare(
         )
         return compare_by_evidence(models_by_name, data, evidence_run, prior_odds, job)
     data = convert_data(data, leave_out)
-    data_form = find_data_form(data)
-    scheme = find_scheme(data_form, leave_out)
-    models_by_name = add_ties(check_models(models, data_form, scheme.scorer), data)
-    refuse_people(models_by_name, data_form)
+    data_kind = find_compared_kind(data)
+    scheme = find_scheme(data_kind, leave_out)
+    models_by_name = add_ties(check_models(models, data_kind, scheme.scorer), data)
+    refuse_people(models_by_name, data_kind)
     splitter = scheme.splitter(data)
     settings = splitter.default_run | {
         name: check_integer(name, number, _MIN[name]) for name, number in given_lengths.items()

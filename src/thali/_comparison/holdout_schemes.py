@@ -1,7 +1,6 @@
 """Ways to hold out data (`leave_out`), with splitter and scorer of each."""
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,17 +9,17 @@ from thali._argument_checks import check_allowed
 from thali._data.choices import Choices
 from thali._data.classification_data import Observations
 from thali._data.data_kind_spec import DataSpec
-from thali._data.grouped_data import GroupedData
-from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, get_data_form
+from thali._data.kinds import CLASSES, SPECS, get_data_kind
 from thali._data.pairs import PairedComparisons
 from thali._inference.user_warnings import warn
 from thali._labels import format_plural, shorten
 from thali._lazy_imports import load_object
+from thali._people.people_argument import refuse_groups
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
 from .choice_holdouts import ChooserSplitter
 from .scorer import Scorer
-from .splitter import GroupSplitter, Splitter
+from .splitter import Splitter
 
 MAX_FITS = 20  # maximum number of fits for a comparison with every part in turn
 FOLDS = 6  # folds of a comparison with more fits
@@ -33,26 +32,20 @@ class HoldoutScheme(NamedTuple):
     scorer: Scorer
 
 
-def _build_schemes(spec: DataSpec, by_groups: bool) -> dict[str, HoldoutScheme]:
+def _build_schemes(spec: DataSpec) -> dict[str, HoldoutScheme]:
     """Return the schemes of a data kind, by value of `leave_out`."""
     schemes = {}
     for splitter_path, scorer_path in spec.ways:
         splitter_class = load_object(splitter_path)
-        scorer_class = load_object(scorer_path)
-        if by_groups:
-            scheme = HoldoutScheme(partial(GroupSplitter, splitter_class), scorer_class(True))
-        else:
-            scheme = HoldoutScheme(splitter_class, scorer_class())
-        schemes[splitter_class.leave_out] = scheme
+        schemes[splitter_class.leave_out] = HoldoutScheme(
+            splitter_class, load_object(scorer_path)()
+        )
     return schemes
 
 
-# The schemes of each form of data, by the values of `leave_out`; the default is first.
-SCHEMES: dict[DataForm, dict[str, HoldoutScheme]] = {
-    DataForm(spec.kind): _build_schemes(spec, False) for spec in SPECS if spec.ways
-}
-SCHEMES |= {
-    DataForm(spec.kind, GROUPS): _build_schemes(spec, True) for spec in SPECS if spec.by_group
+# The schemes of each kind of data, by the values of `leave_out`; the default is first.
+SCHEMES: dict[str, dict[str, HoldoutScheme]] = {
+    spec.kind: _build_schemes(spec) for spec in SPECS if spec.ways
 }
 SCORERS = {
     scheme.scorer.name: scheme.scorer for schemes in SCHEMES.values() for scheme in schemes.values()
@@ -62,18 +55,13 @@ SCORERS = {
 def convert_data(data: Any, leave_out: str | None) -> Any:
     """Convert data for the comparison.
 
-    Paired comparisons whose respondents are held out become choices, a mapping becomes
-    `GroupedData`, and observations become X and y. Other data are unchanged.
+    Paired comparisons whose respondents are held out become choices, and observations become X and
+    y. Other data are unchanged.
     """
     if isinstance(data, Observations):
         return data.covariates, data.labels
-    if isinstance(data, Mapping):
-        if not isinstance(data, GroupedData):
-            data = GroupedData(data)
-        if isinstance(data.data[0], PairedComparisons) and leave_out == ChooserSplitter.leave_out:
-            data = data.map_groups(convert_to_choices)
-    elif isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
-        data = convert_to_choices(data)
+    if isinstance(data, PairedComparisons) and leave_out == ChooserSplitter.leave_out:
+        return convert_to_choices(data)
     return data
 
 
@@ -111,9 +99,9 @@ def convert_to_choices(data: PairedComparisons) -> Choices:
     return choices
 
 
-def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutScheme:
-    """Return the scheme for data of this form and this `leave_out`."""
-    scheme_by_leave_out = SCHEMES[data_form]
+def find_scheme(data_kind: str, leave_out: str | None = None) -> HoldoutScheme:
+    """Return the scheme for data of this kind and this `leave_out`."""
+    scheme_by_leave_out = SCHEMES[data_kind]
     if leave_out is None:
         return next(iter(scheme_by_leave_out.values()))
     return scheme_by_leave_out[check_allowed("leave_out", leave_out, tuple(scheme_by_leave_out))]
@@ -122,7 +110,7 @@ def find_scheme(data_form: DataForm, leave_out: str | None = None) -> HoldoutSch
 def count_parts(data: Any, leave_out: str | None) -> int:
     """Return how many parts are held out by default."""
     data = convert_data(data, leave_out)
-    splitter = find_scheme(find_data_form(data), leave_out).splitter(data)
+    splitter = find_scheme(find_compared_kind(data), leave_out).splitter(data)
     return len(splitter.list_parts(np.random.SeedSequence(0), None, None))
 
 
@@ -138,12 +126,13 @@ def is_custom_data(data: Any) -> bool:
     return isinstance(data, tuple) and type(data) is not tuple
 
 
-def find_data_form(data: Any) -> DataForm:
-    """Return kind and grouping of the data; raise DataError for other objects."""
+def find_compared_kind(data: Any) -> str:
+    """Return the kind of the data; raise DataError for objects that cannot be compared on."""
     if type(data) is tuple and len(data) == 2:
-        return DataForm(CLASSES)
-    if (form := get_data_form(data)) in SCHEMES:
-        return form
+        return CLASSES
+    refuse_groups(data)
+    if (data_kind := get_data_kind(data)) in SCHEMES:
+        return data_kind
     raise DataError(
         "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets,"
         f" or (X, y) for classifiers; got {type(data).__name__}. Wrap a count matrix as"

@@ -2,11 +2,10 @@
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.grouped_data import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.data_subsets import HeldOutPair
 from thali._data.similarities import Similarities
@@ -20,7 +19,7 @@ from thali.errors import DataError, DataWarning
 
 from .score_table import ScoreTable
 from .scorer import BASE, DIFFERENCE, Scorer
-from .splitter import USUAL, Splitter, find_lost_group
+from .splitter import USUAL, Splitter
 
 if TYPE_CHECKING:
     import pandas
@@ -148,24 +147,6 @@ class PairwiseSplitter(Splitter):
             )
         return list(np.arange(n_blocks)[:, None])
 
-    @classmethod
-    def draw_parts_of_groups(
-        cls,
-        block_counts: dict[str, int],
-        seed: np.random.SeedSequence,
-        hold_out: int | None,
-        folds: int | None,
-    ) -> list[np.ndarray]:
-        """Return held-out pairs; raise DataError if a group would lose all its pairs."""
-        parts = super().draw_parts_of_groups(block_counts, seed, hold_out, folds)
-        for pairs in parts:
-            if lost_group := find_lost_group(block_counts, pairs):
-                raise DataError(
-                    f"One held-out part would contain all pairs of group {lost_group!r}; hold out"
-                    " fewer pairs at a time."
-                )
-        return parts
-
     @property
     def block_of_unit(self) -> np.ndarray:
         """Number of each pair: a pair is its own block."""
@@ -186,21 +167,12 @@ class PairSplitter(PairwiseSplitter):
     """Splitter that holds out pairs of options, with all their comparisons."""
 
     block_noun = part_noun = "pair"
-    single_block_text = "compared only one pair"
     data: PairedComparisons
     has_ties: bool
 
     def __init__(self, data: PairedComparisons) -> None:
         super().__init__(data)
         self.has_ties = bool(data.n_ties)
-
-    @classmethod
-    def build_splitters(cls, groups: GroupedData) -> Mapping[str, Self]:
-        """Return a splitter for each group; if one has ties, all predict ties."""
-        splitters = super().build_splitters(groups)
-        for splitter in splitters.values():
-            splitter.has_ties = any(group.n_ties for group in groups.data)
-        return splitters
 
     def build_part(self, blocks: np.ndarray) -> np.ndarray:
         """Return the numbers of the pairs to hold out."""
@@ -293,7 +265,6 @@ class ObjectPairSplitter(PairwiseSplitter):
     """Splitter that holds out pairs of objects of similarities; a part is a mask of pairs."""
 
     block_noun = "measured pair"
-    single_block_text = "judged only one pair"
     data: Similarities
 
     def get_observed(self) -> dict[str, np.ndarray]:
@@ -358,7 +329,7 @@ class BinomialScorer(Scorer):
         " error over pairs."
     )
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """Return the scores of each held-out pair, by name of the score."""
         scores = [self._score_pair(model, pair)._asdict() for pair in test]
         return {name: [pair_scores[name] for pair_scores in scores] for name in scores[0]}
@@ -431,8 +402,6 @@ class BinomialScorer(Scorer):
     def format_prediction(self, row: Any) -> str:
         """Return a pair with its observed and predicted share, as text."""
         pair_text = f"{row.a} over {row.b}"
-        if group := row._asdict().get("group"):  # of respondents, if there are several
-            pair_text += f" by {group}"
         return (
             f"{pair_text} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll"
             f" {row.nll:.1f})"
@@ -502,7 +471,7 @@ class GaussianScorer(Scorer):
         str, ...
     ] = ()  # predictive densities need the draws of a model of thali
 
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
         """Return log density, prediction and R-hat of each held-out similarity."""
         mu, sigma = model._predict_left_out(test)
         log_densities = log_normal_density(test.values, mu, sigma)

@@ -1,12 +1,10 @@
 """Base class of scorers, which score predictions of held-out data."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-
-from thali._model.registry import find_spec
 
 if TYPE_CHECKING:
     import pandas
@@ -50,37 +48,14 @@ class Scorer(ABC):
     # the meaning of the printed columns; {unit} is the noun for an independent unit
     legend: ClassVar[str]
 
-    def __init__(self, has_groups: bool = False) -> None:
-        self.name = type(self).__name__
-        if has_groups:
-            self.name = f"Group{self.name}"
-            if self.required_methods:  # an outside model returns the model of each group
-                self.required_methods = ("fit", "of_group")
-
-    def score(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return {score name: one number per unit} of a fitted model's predictions."""
-        if not isinstance(test, Mapping):
-            return self.score_one(model, test)
-        group_scores = [
-            self.score_one(self._select_group(model, name), group_data)
-            for name, group_data in test.items()
-        ]
-        return {
-            name: [number for group in group_scores for number in group[name]]
-            for name in group_scores[0]
-        }
-
-    def _select_group(self, model: Any, name: str) -> Any:
-        """Return the model of one group."""
-        if find_spec(model) is not None:
-            return model._select_group(name)
-        if "of_group" in self.required_methods:
-            return model.of_group(name)
-        return model
+    @property
+    def name(self) -> str:
+        """Name of the scorer in the table's attributes."""
+        return type(self).__name__
 
     @abstractmethod
-    def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        """Return {score name: one number per unit}, for data without groups."""
+    def score(self, model: Any, test: Any) -> dict[str, Any]:
+        """Return {score name: one number per unit} of a fitted model's predictions."""
 
     @abstractmethod
     def build_score_frames(self, score_table: "ScoreTable") -> "dict[str, pandas.DataFrame]":

@@ -9,7 +9,7 @@ from thali._inference.resumable_tasks import JobParts, read_parts
 from thali._model.model_files import decode_arrays
 
 from .by_evidence import build_table_of_records
-from .holdout_schemes import SCHEMES, find_data_form
+from .holdout_schemes import SCHEMES, find_compared_kind
 from .job_folder import BY_EVIDENCE, BY_PREDICTION
 from .score_table import build_comparison_table
 
@@ -27,7 +27,7 @@ def _build_prediction_table(job_parts: JobParts) -> "pandas.DataFrame":
     """Build the table of a comparison by prediction from a job's records."""
     settings = job_parts.stamp["settings"]
     decoded_source = decode_arrays(job_parts.source)
-    scheme = SCHEMES[find_data_form(decoded_source["data"])][settings["leave_out"]]
+    scheme = SCHEMES[find_compared_kind(decoded_source["data"])][settings["leave_out"]]
     splitter = scheme.splitter(decoded_source["data"])
     model_names = list(job_parts.stamp["models"])
     held_out_parts = splitter.list_parts(

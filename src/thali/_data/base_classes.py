@@ -10,8 +10,6 @@ from thali._labels import choose_number, shorten, simplify_number, suggest
 from thali._object_descriptions import DescribedObject, Description, Facts
 from thali.errors import Argument, DataError, InPython, Message
 
-from .kinds import ONE
-
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -117,7 +115,6 @@ class Judged(Frozen):
     """
 
     kind: ClassVar[str]  # from `thali._data.kinds`
-    population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
     respondents: tuple[str, ...] = ()  # names of the respondents; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False
@@ -196,11 +193,10 @@ class Judged(Frozen):
     def by_respondent(self, /) -> Mapping[str, Self]:
         """Return the data of each respondent by name; DataError if respondents are unknown."""
         raise DataError(
-            f"{type(self).__name__} do not identify respondents; ",
-            InPython(
-                "give a mapping from each respondent to their data.",
-                Message("give the name of their column with ", Argument("group"), "."),
-            ),
+            f"{type(self).__name__} do not identify respondents; read them again and give the name"
+            " of the respondent column",
+            InPython("", Message(" with ", Argument("respondent"))),
+            ".",
         )
 
     def by_group(self, column: str, /) -> Mapping[str, Self]:
@@ -211,8 +207,8 @@ class Judged(Frozen):
         means over the people of a group.
         """
         raise DataError(
-            f"{type(self).__name__} are not divided into groups; give a mapping from group names"
-            " to data."
+            f"{type(self).__name__} cannot be divided into groups; read the rows of each group"
+            " separately."
         )
 
     def to_comparisons(self) -> "PairedComparisons":

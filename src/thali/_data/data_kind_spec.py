@@ -26,12 +26,6 @@ class DataSpec:
         A model of such data, in Python.
     compared : str
         The models that `thali compare` compares unless others are named.
-    compared_by_group : str
-        The same of several groups of people.
-    by_group : bool
-        Whether such data of several groups of respondents are modelled.
-    has_classes : bool
-        Whether latent classes of respondents are modelled.
     by_name : str
         The role of the column that must be named for such data; "": they are recognised.
     is_described : bool
@@ -51,9 +45,6 @@ class DataSpec:
     matrix: str = ""
     example: str = ""
     compared: str = ""
-    compared_by_group: str = ""
-    by_group: bool = False
-    has_classes: bool = False
     by_name: str = ""
     is_described: bool = False
     by_people: bool = False

@@ -1,6 +1,6 @@
 """Registry of data kinds (comparisons, choices, ...), one `DataSpec` each."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from .column_roles import TARGET
 from .data_kind_spec import DataSpec
@@ -15,7 +15,6 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
-ONE, GROUPS = "one", "groups"  # populations: equal respondents, groups of them
 
 # of experiments: the attribute that distinguishes products from the no-choice option, and levels
 INSIDE = "inside"
@@ -38,9 +37,6 @@ SPECS: tuple[DataSpec, ...] = (
         ),
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
-        compared_by_group="common:BTL,free:BTL,similar:BTL",
-        by_group=True,
-        has_classes=True,
         name="choices",
     ),
     DataSpec(
@@ -69,9 +65,6 @@ SPECS: tuple[DataSpec, ...] = (
         matrix="which counts how often the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL,inferred aspects=ibp",
-        compared_by_group="common:BTL,free:BTL,similar:BTL",
-        by_group=True,
-        has_classes=True,
         by_people=True,
         name="comparisons",
     ),
@@ -103,7 +96,6 @@ SPECS: tuple[DataSpec, ...] = (
         ),
         example="AdditiveClustering()",
         compared="ibp",
-        by_group=True,
         of_objects=True,
         name="triplets",
     ),
@@ -127,29 +119,11 @@ SPECS: tuple[DataSpec, ...] = (
 KIND_BY_NAME = {spec.name: spec.kind for spec in SPECS if spec.name}
 
 
-class DataForm(NamedTuple):
-    """A data kind, and whether the data have several groups of respondents."""
-
-    kind: str
-    population: str = ONE
-
-    @property
-    def has_groups(self) -> bool:
-        """Whether the data belong to several groups of respondents."""
-        return self.population == GROUPS
-
-    def __str__(self) -> str:
-        return f"{self.kind} by group" if self.has_groups else self.kind
-
-
-def get_data_form(data: Any) -> DataForm:
-    """Return the kind of a data object, and whether it has groups.
-
-    The kind is "" for data that are not thali's.
-    """
-    if not hasattr(type(data), "kind"):  # a data frame may have columns of these names
-        return DataForm("")
-    return DataForm(data.kind, getattr(data, "population", ONE))
+def get_data_kind(data: Any) -> str:
+    """Return the kind of a data object; "" for data that are not thali's."""
+    if not hasattr(type(data), "kind"):  # a data frame may have a column of this name
+        return ""
+    return data.kind
 
 
 def find_data_spec(kind: str) -> DataSpec:

@@ -36,8 +36,6 @@ PLACES = {
     "FiniteFeatures": "thali._aspects.priors.finite_features:FiniteFeatures",
     "Gamma": "thali._aspects.likelihoods.parameter_priors:Gamma",
     "Given": "thali._aspects.priors.given_features:Given",
-    "GroupedData": "thali._data.grouped_data:GroupedData",
-    "Groups": "thali._people.people_argument:Groups",
     "Individuals": "thali._people.people_argument:Individuals",
     "InPython": "thali.errors:InPython",
     "HalfNormal": "thali._aspects.likelihoods.parameter_priors:HalfNormal",
@@ -47,7 +45,6 @@ PLACES = {
     "KnownAspects": "thali._aspects.maximum_likelihood.given_aspects:KnownAspects",
     "Leaderboard": "thali._paired.leaderboard_result:Leaderboard",
     "LeaderboardRecipe": "thali._paired.leaderboard:LeaderboardRecipe",
-    "LatentClasses": "thali._people.people_argument:LatentClasses",
     "LogEvidence": "thali._posterior.log_evidence:LogEvidence",
     "LogNormal": "thali._aspects.likelihoods.parameter_priors:LogNormal",
     "Maximum": "thali._aspects.maximum_likelihood.maximisation:Maximum",
@@ -81,6 +78,14 @@ PLACES = {
     "Triplets": "thali._data.triplets.triplets:Triplets",
     "Value": "thali.errors:Value",
     "ConvergenceCheck": "thali._posterior.convergence_check:ConvergenceCheck",
+}
+
+# What left in 0.5.0, as a model's parameters in files name it, and what to use instead.
+RETIRED = {
+    "Groups": "people=Individuals(by=[...]) for what depends on a group, or fit each group of"
+    " data.by_group separately",
+    "LatentClasses": "people=Individuals() and its segments",
+    "prior='horseshoe'": "prior='laplace', whose shrinkage eta is learned",
 }
 
 

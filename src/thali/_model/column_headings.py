@@ -50,7 +50,6 @@ COLUMNS = {
     "odds": ColumnDescription(unit="odds ratio"),
     "observed": ColumnDescription(unit="proportion or similarity"),
     "predicted": ColumnDescription(unit="as observed"),
-    "occupied": ColumnDescription("P(occupied)", PROBABILITY),
     "p_value": ColumnDescription("p", PROBABILITY),
     "utility": ColumnDescription(unit="utility", error="std_error"),
     "estimate": ColumnDescription(error="std_error"),

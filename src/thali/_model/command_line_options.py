@@ -4,7 +4,6 @@ from functools import partial
 from pathlib import Path
 
 from thali._argument_checks import (
-    check_allowed,
     check_integer,
     check_integers,
     check_open_interval,
@@ -14,7 +13,7 @@ from thali._argument_checks import (
 )
 from thali._data import column_roles as roles
 from thali._data.kinds import KIND_BY_NAME, SIMILARITIES
-from thali._people.people_argument import WORDS, Groups, Individuals, LatentClasses
+from thali._people.people_argument import Individuals
 from thali._people.population_weights import RESPONDENTS
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT
 
@@ -32,7 +31,6 @@ from .model_spec import (
     NAMES,
     NUMBERS,
     PAIRS,
-    PEOPLE_VALUE,
     REPORT,
     Option,
 )
@@ -137,42 +135,24 @@ LEAF_LENGTH = Option(
     FEATURES,
     default="0.1",
 )
-GROUP = Option(
-    "group",
-    "Column that contains the group of each respondent, or the respondent column (one group per"
-    " respondent). Each group has different worths.",
-    to=DATA,
-    default="none",
-    metavar="COLUMN",
-)
 PEOPLE = Option(
     "people",
     "How respondents differ. independent: no differences, and all answers are independent;"
     " adjusted: no differences, but intervals generalise to new respondents; individuals: each"
-    " respondent has individual worths, which vary around those of the population; classes:K: K"
-    " latent classes; classes:K:similar: K latent classes whose worths vary around common ones;"
-    " groups:similar or groups:common (with --group): groups have similar or the same worths.",
-    PEOPLE_VALUE,
+    " respondent has individual worths, which vary around those of the population.",
     default="individuals for rankings, larger sets, and best and worst choices; else adjusted,"
-    " independent with mcmc; with --group groups:free",
-    metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
+    " independent with mcmc",
     words={
-        "independent": INDEPENDENT,
-        "adjusted": ADJUSTED,
         "individuals": Individuals(),
-        "classes:2": LatentClasses(2),
-        "classes:3": LatentClasses(3),
-        "groups:similar": Groups("similar"),
-        "groups:common": Groups("common"),
+        "adjusted": ADJUSTED,
+        "independent": INDEPENDENT,
     },
 )
 PEOPLE_OF_FEATURES = PEOPLE.but(
     help="Repeated answers of a respondent. independent: all answers are independent; adjusted:"
     " intervals generalise to new respondents.",
     default="independent (the convergence check warns); adjusted with maximum-likelihood",
-    metavar="adjusted|independent",
-    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
-    check=partial(check_allowed, choices=WORDS),
+    words={"adjusted": ADJUSTED, "independent": INDEPENDENT},
 )
 PEOPLE_OF_LOGITS = PEOPLE_OF_FEATURES.but(default="adjusted")
 SIGNS = Option(

@@ -9,13 +9,11 @@ from thali._data.kinds import (
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    GROUPS,
     PAIRS,
     TRIPLETS,
-    DataForm,
-    get_data_form,
+    get_data_kind,
 )
-from thali._people.people_argument import WORDS, parse_people
+from thali._people.people_argument import WORDS, Individuals
 from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import DataError
 
@@ -38,7 +36,7 @@ WORTHS = "BTL"
 ASPECTS = "elimination-by-aspects"
 FEATURES = "additive-clustering"
 DIMENSIONS = "nonnegative-dimensions"
-RESPONDENT_OPTIONS = ("people", "group", "method")  # each excludes individual worths
+RESPONDENT_OPTIONS = ("people", "method")  # each excludes individual worths
 
 
 def _always(data: "Judged") -> bool:
@@ -69,11 +67,6 @@ def _has_few_objects(data: "Judged") -> bool:
 def has_few_answers(data: "Judged") -> bool:
     """Return whether triplets have fewer than `MIN_ANSWERS_PER_OBJECT` answers per object."""
     return data.n_answers < MIN_ANSWERS_PER_OBJECT * data.n_options
-
-
-def _is_one_group(data: "Judged") -> bool:
-    """Return whether the data do not have several groups of respondents."""
-    return not get_data_form(data).has_groups
 
 
 def _has_small_sets(data: Any) -> bool:
@@ -114,7 +107,9 @@ class ModelOffer(NamedTuple):
             options = [
                 option
                 for option in options
-                if option.word != "people" or option.check is None or typed["people"] in WORDS
+                if option.word != "people"
+                or typed["people"] in WORDS
+                or INDIVIDUALS in option.words
             ]
         return {option.word for option in options}.issuperset(option_words)
 
@@ -131,7 +126,7 @@ OFFERS = (
     ModelOffer(PAIRS, ASPECTS, _has_few_options),
     ModelOffer(PAIRS, WORTHS, _always),
     ModelOffer(TRIPLETS, FEATURES, _has_few_objects),
-    ModelOffer(TRIPLETS, DIMENSIONS, _is_one_group, _is_one_group),
+    ModelOffer(TRIPLETS, DIMENSIONS, _always),
     ModelOffer(CLASSES, "plackett-luce", _always),
     ModelOffer(CLASSES, "sparse-logit"),
 )
@@ -181,8 +176,6 @@ def choose_model(data_kind: str, option_words: Iterable[str] = ()) -> ModelSpec:
 def choose_default_model(data: Any, option_words: Iterable[str] = ()) -> DefaultModel:
     """Choose the default model for a data set and the command-line options typed."""
     is_individual_excluded = excludes_individuals(option_words)
-    if get_data_form(data) == DataForm(CHOICES, GROUPS):
-        data = data.pooled()
     offers = list_offers(data.kind)
     default_offer = max(offers, key=lambda candidate: candidate.is_usual(data))
     settings = {}
@@ -241,7 +234,7 @@ def fit(data: Any, **settings: Any) -> Any:
     Parameters
     ----------
     data : PairedComparisons, Choices, ChoiceExperiment, Similarities, Triplets or a table
-        As `read` returns them. Several groups of respondents are fitted by a model with ``people``.
+        As `read` returns them.
     **settings
         Arguments of the model's ``fit``, such as ``draws`` and ``random_seed``.
 
@@ -267,7 +260,7 @@ def fit(data: Any, **settings: Any) -> Any:
     >>> type(model).__name__
     'EliminationByAspects'
     """
-    if not list_offers(get_data_form(data).kind):
+    if not list_offers(get_data_kind(data)):
         raise DataError(
             f"`fit` requires data such as `thali.read` returns; got {type(data).__name__}. Read a"
             " table first."
@@ -275,7 +268,7 @@ def fit(data: Any, **settings: Any) -> Any:
     offer, default_settings, _ = choose_default_model(data)
     model_arguments = {}
     if "people" in default_settings:  # the only option of a default model
-        model_arguments["people"] = parse_people(default_settings["people"])
+        model_arguments["people"] = Individuals()
     model = offer.spec.load()(**offer.spec.aliases_mean.get(offer.name, {}), **model_arguments)
     if offer.kind == CLASSES:
         return model.fit(data.covariates, data.labels, **settings)

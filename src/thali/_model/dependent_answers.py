@@ -18,7 +18,6 @@ import numpy as np
 from thali._people.people_argument import (
     ADJUSTED,
     INDEPENDENT,
-    Groups,
     unknown_respondents_error,
 )
 from thali._posterior.respondent_dependence import (
@@ -66,7 +65,6 @@ def choose_dependence(
         treatment = default_model
     if treatment == ADJUSTED and answer_counts.max() < 2.0:
         treatment = INDEPENDENT  # there is nothing to adjust
-    is_grouped = float(isinstance(people, Groups))
     dependence_class = Dependence
     if data.scores is not None:
         dependence_class = ItemDependence
@@ -77,7 +75,6 @@ def choose_dependence(
         float(answer_counts.sum()),
         float(answer_counts.max()),
         float("nan"),
-        grouped=is_grouped,
     )
 
 

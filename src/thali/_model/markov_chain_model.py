@@ -1,6 +1,5 @@
 """Base class of models fitted by Markov chains: continue a fit, draw from prior and posterior."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -209,19 +208,6 @@ class MarkovChainModel(SampledModel):
                 data=str(data),
             )
         )
-
-    def _select_group(self, name: str) -> Any:
-        """Return the model of one group of the data; by default all groups are equal."""
-        return self
-
-    def _copy_with_posterior(self, tree: "xarray.DataTree", part_name: str) -> Self:
-        """Return a copy with another posterior, such as that of one group."""
-        # The copy cannot be continued; `part_name` names its respondents.
-        copied_model = copy.copy(self)
-        vars(copied_model).pop("_state_", None)
-        copied_model.posterior_ = tree
-        copied_model._fitted_to_ = f"{self._fitted_to_}; {part_name}"
-        return copied_model
 
     def _select_storable_attributes(self) -> dict[str, Any]:
         """Return the fitted attributes to save, without data that a file cannot contain."""

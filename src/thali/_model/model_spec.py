@@ -28,7 +28,6 @@ CELL = "cell"  # a text, or COLUMN=VALUE
 EACH = "each"  # a text, several of them
 FLAG = "flag"  # a switch that can only be turned on
 CONDITIONS = "conditions"  # on the rows of a table, several of them
-PEOPLE_VALUE = "people"  # how respondents differ: a word, classes:K or groups:WEIGHTS
 ANCHOR = "anchor"  # NAME, or NAME=NUMBER
 CONTRASTS = "contrasts"  # NAME=NUMBER,NAME=NUMBER,..., several of them
 
@@ -133,7 +132,7 @@ class ModelSpec:
     methods_mean : mapping
         Default settings of a method.
     method_of_individuals : str
-        The method if parameters differ between respondents, classes or groups; "": the default.
+        The method if parameters differ between respondents; "": the default.
     implied_by : tuple of str
         Arguments that imply the model, because only its data have them.
     papers : tuple of str
@@ -161,8 +160,6 @@ class ModelSpec:
         if "method" in typed:
             return typed["method"]
         pools_people = typed.get("people", INDEPENDENT) in (INDEPENDENT, ADJUSTED)
-        if "people" not in typed and "group" in typed:
-            pools_people = False
         if self.method_of_individuals and ("by" in typed or not pools_people):
             return self.method_of_individuals
         if self.methods:

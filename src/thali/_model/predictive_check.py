@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 SIMILARITY = "similarity"  # other kinds are in `thali._data.questions`
 ROWS = "rows"  # the key in `attrs` of a table
-EACH = "each"  # likewise: the word for its column group, group or respondent
 
 
 class CheckWords(NamedTuple):
@@ -158,11 +157,8 @@ def describe_check(table: "pandas.DataFrame") -> str:
         )
     words = get_check_words(table)
     if math.isnan(table.attrs["p_value"]):
-        group_text = ""
-        if EACH in table.attrs:
-            group_text = f" by each {table.attrs[EACH]}"
         return (
-            f"This check is uninformative: {words.observed_text}{group_text} fewer than"
+            f"This check is uninformative: {words.observed_text} fewer than"
             f" {MIN_MEAN_COUNT:g} times on average, so almost every predictive interval covers"
             " every possible proportion. Collect more answers to each, or evaluate predictions of"
             " held-out choices (thali compare)."
@@ -189,10 +185,6 @@ def describe_check(table: "pandas.DataFrame") -> str:
         texts = [
             describe_missed_row(row, words.describe_row(row, name_of_option)) for row in worst_rows
         ]
-        if "group" in missed_rows:
-            texts = [
-                f"{group}, {text}" for group, text in zip(missed_rows["group"], texts, strict=False)
-            ]
         selection = "Outside"
         if len(missed_rows) > MAX_NAMED:
             selection = "Worst"
@@ -266,28 +258,3 @@ def compute_discrepancy(x: np.ndarray, expected: np.ndarray) -> np.ndarray:
     certain_terms = np.where(residual == 0, 0.0, np.inf)
     with np.errstate(over="ignore"):  # where the model is nearly certain
         return np.divide(residual**2, expected, out=certain_terms, where=expected > 0).sum(axis=0)
-
-
-# Checks of several groups -------------------------------------------------------------------------
-
-
-def merge_group_checks(tables: Mapping[str, Any], group_word: str) -> "pandas.DataFrame":
-    """Join the check tables of groups; the p-value is Bonferroni-corrected."""
-    import pandas as pd
-
-    from thali._exportable_table import Table
-
-    joined_tables = pd.concat([table.assign(group=name) for name, table in tables.items()])
-    joined_tables.insert(0, "group", joined_tables.pop("group"))
-    merged = Table(joined_tables.sort_values("p_value", kind="stable", ignore_index=True))
-    first_attrs = next(iter(tables.values())).attrs
-    p_values = {name: float(table.attrs["p_value"]) for name, table in tables.items()}
-    finite_p_values = [p for p in p_values.values() if not math.isnan(p)]
-    smallest_p_value = min(finite_p_values, default=math.nan)
-    merged.attrs = first_attrs | {
-        "p_value": min(len(finite_p_values) * smallest_p_value, 1.0),
-        "p_values": p_values,
-        EACH: group_word,
-        "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
-    }
-    return merged

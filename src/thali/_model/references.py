@@ -216,12 +216,6 @@ REFERENCES = {
         "Shepard, R. N., & Arabie, P. (1979). Additive clustering: Representation of similarities"
         " as combinations of discrete overlapping properties. Psychological Review, 86, 87–123.",
     ),
-    "stephens2000": Reference(
-        "Stephens",
-        2000,
-        "Stephens, M. (2000). Dealing with label switching in mixture models. Journal of the Royal"
-        " Statistical Society B, 62, 795–809.",
-    ),
     "train2005": Reference(
         "Train & Weeks",
         2005,

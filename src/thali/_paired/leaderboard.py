@@ -268,7 +268,7 @@ def leaderboard(
 
 def check_settings(settings: BoardSettings, by: str | Sequence[str] | None) -> BoardSettings:
     """Return the settings with a method; raise ArgumentError for invalid ones."""
-    check_people(settings.people, (Individuals,))
+    check_people(settings.people)
     settings = settings.choose_method()
     check_allowed("method", settings.method, METHODS)
     if settings.spread is not None:

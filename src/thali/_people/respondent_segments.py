@@ -292,14 +292,14 @@ def _assign_draws(points: np.ndarray, n_segments: int, rng: np.random.Generator)
     return np.argsort(by_size)[labels]
 
 
-def share_by_class(members: np.ndarray, n_classes: int, axis: int) -> np.ndarray:
-    """Return the share of members in each class along `axis`; classes last."""
-    return np.stack([(members == g).mean(axis=axis) for g in range(n_classes)], axis=-1)
+def _compute_segment_probabilities(labels: np.ndarray, n_segments: int) -> np.ndarray:
+    """Return the share of draws of each respondent in each segment, (respondents, segments)."""
+    return np.stack([(labels == k).mean(axis=0) for k in range(n_segments)], axis=-1)
 
 
 def _find_most_frequent_segment(labels: np.ndarray, n_segments: int) -> np.ndarray:
     """Return each respondent's most frequent segment over draws, (respondents,)."""
-    return share_by_class(labels, n_segments, axis=0).argmax(axis=1)
+    return _compute_segment_probabilities(labels, n_segments).argmax(axis=1)
 
 
 def _evaluate_partition(
@@ -349,7 +349,7 @@ def _build_result(
 ) -> Segments:
     """Build the `Segments` with all tables for one number of segments."""
     # intervals have the weights (draws, respondents) of respondents; means have equal weights
-    probabilities = share_by_class(labels, n_segments, axis=0)
+    probabilities = _compute_segment_probabilities(labels, n_segments)
     segment_of_respondent = probabilities.argmax(axis=1)
     segment_index = pd.Index(np.arange(1, n_segments + 1), name="segment")
     is_member = np.stack([labels == k for k in range(n_segments)], axis=1)

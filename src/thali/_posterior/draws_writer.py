@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .datatree_files import build_tree, describe_origin, get_draw_coordinates
-from .posterior_tree import LATENT, MEMBERS
+from .posterior_tree import LATENT
 
 if TYPE_CHECKING:
     import xarray
 
 _DRAW_DIMS = ("chain", "draw")
-# dimensions of variables that depend on the order of features or classes, or are padded
-_LATENT_DIMS = {"feature", "owner", "kind_number", "dimension"}
+# dimensions of variables that depend on the order of features, or are padded
+_LATENT_DIMS = {"feature", "owner", "dimension"}
 _LP = (
     "log_likelihood plus the log prior density of the state (the sum of the group log_prior)."
     " Where the number of features varies, states with different numbers of columns have densities"
@@ -62,14 +62,12 @@ def _add_arrays(arrays: Sequence[Any]) -> np.ndarray:
 class DrawsWriter:
     """Groups of a posterior tree, written one by one; the first has the draws of `build_dataset`.
 
-    Variables that depend on the order of features or classes become a group of their own.
+    Variables that depend on the order of features become a group of their own.
     """
 
     def __init__(self, draws: "xarray.Dataset") -> None:
         latent_names = [
-            name
-            for name, variable in draws.data_vars.items()
-            if _LATENT_DIMS & set(variable.dims) or name == MEMBERS
+            name for name, variable in draws.data_vars.items() if _LATENT_DIMS & set(variable.dims)
         ]
         self.groups = {"posterior": draws.drop_vars(latent_names)}
         if latent_names:

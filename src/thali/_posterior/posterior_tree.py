@@ -22,9 +22,8 @@ from .respondent_dependence import Dependence, read_dependence
 if TYPE_CHECKING:
     import xarray
 
-# the group of variables that depend on the order of features or classes, or are padded
+# the group of variables that depend on the order of features, or are padded
 LATENT = "latent_features"
-MEMBERS = "kind"  # its variable with classes of respondents
 COVARIATE = "covariate_name"  # dimension of covariates of comparisons and options
 
 
@@ -129,13 +128,6 @@ class Posterior(PosteriorTree):
         """Properties that all posteriors of this data kind share."""
         return FACTS[self.data_kind]
 
-    @cached_property
-    def groups(self) -> tuple[str, ...]:
-        """Names of groups with different worths; () for a single group."""
-        if "group" not in self.draws.coords:
-            return ()
-        return tuple(map(str, self.draws["group"].values))
-
     @property
     def dependence(self) -> Dependence | None:
         """Treatment of repeated answers; None if respondents are unknown."""
@@ -151,31 +143,9 @@ class Posterior(PosteriorTree):
         """Number of options."""
         return self.draws.sizes["option"]
 
-    # latent classes -------------------------------------------------------------------------------
-
-    @property
-    def members(self) -> np.ndarray:
-        """Latent class of each respondent in each draw, shape (draws, respondents)."""
-        return flatten_chains(self.latent[MEMBERS].values)
-
-    @property
-    def class_order(self) -> np.ndarray:
-        """Class number, in each draw, of each aligned class, shape (draws, classes)."""
-        return flatten_chains(self.latent["class_order"].values)
-
-    @property
-    def max_classes(self) -> int:
-        """Largest number of latent classes that the model allows."""
-        return int(self.fixed["kinds"])
-
-    @property
-    def n_classes(self) -> np.ndarray:
-        """Number of latent classes with members, shape (chain, draw)."""
-        return self.draws["n_classes"].values
-
     @property
     def respondents(self) -> list[str]:
-        """Names of the respondents in latent classes."""
+        """Names of the respondents with individual parameters."""
         return [str(name) for name in self.draws["respondent"].values]
 
     # features and weights -------------------------------------------------------------------------

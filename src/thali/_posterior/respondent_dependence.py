@@ -43,7 +43,6 @@ class Dependence:
     effect: float  # design effect; NaN for one respondent, or if it was not computed
     df: float = math.inf  # degrees of freedom of the covariance, for SCORES
     share: float = 0.0  # largest share of the information from one respondent, for SCORES
-    grouped: float = 0.0  # 1 for groups of data, whose intervals cannot be adjusted
 
     @property
     def power(self) -> float:
@@ -75,8 +74,6 @@ class Dependence:
             f"For generalising to new {self.unit}s, intervals are too narrow by a factor of about"
             f" {self.width_deficit:.2g}, because {self.size} are treated as independent"
         )
-        if self.grouped:
-            return Message(f"{text}.")
         return Message(text, Clause("; set ", Remedy("people", ADJUSTED)), ".")
 
     @property

@@ -63,16 +63,6 @@ def build_pairs():
     return (th.PairedComparisons(_PAIR_COUNTS, labels=list("abc")),)
 
 
-def build_groups():
-    """Return paired comparisons of two groups, as arguments of `fit`."""
-    return (
-        {
-            "women": build_pairs()[0],
-            "men": th.PairedComparisons([[0, 1, 3], [4, 0, 2], [0, 2, 0]], labels=list("abc")),
-        },
-    )
-
-
 def build_answered_pairs():
     """Return the small paired comparisons with respondents."""
     frame = build_pairs()[0].to_frame()
@@ -283,7 +273,6 @@ def _build_case(model, data, predict, run=CHAINS, **arguments):
 
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
-_TWO_CLASSES = th.people.LatentClasses(2)
 _INDIVIDUALS = th.people.Individuals()
 
 SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
@@ -301,15 +290,6 @@ SMALL_MODELS: dict[str, SmallModelCase] = {  # name of the spec, variant
     ),
     "bradley-terry-luce, best and worst individuals": _build_case(
         th.BradleyTerryLuce, build_answered_best_worst, predict_first_set, people=_INDIVIDUALS
-    ),
-    "bradley-terry-luce, classes": _build_case(
-        th.BradleyTerryLuce, build_answered_pairs, predict_first_pair, people=_TWO_CLASSES
-    ),
-    "bradley-terry-luce, groups": _build_case(
-        th.BradleyTerryLuce,
-        build_groups,
-        lambda model: predict_first_pair(model.of_group("women")),
-        people=th.people.Groups(),
     ),
     "elimination-by-aspects": SmallModelCase(
         th.EliminationByAspects, build_pairs, predict_first_pair

@@ -20,6 +20,4 @@ simulation.py             answers simulated from prior or posterior
 findings.py               findings of reports
 spec.py                   arguments and options of the command line
 people/                   individual worths
-latent_classes/           latent classes of respondents
-groups/                   known groups of respondents
 """

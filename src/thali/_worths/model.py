@@ -9,12 +9,10 @@ import numpy as np
 from thali._argument_checks import check_allowed, check_share, check_spread
 from thali._data.base_classes import Judged, merge_new_data
 from thali._data.choices import Choices
-from thali._data.grouped_data import GroupedData
 from thali._data.kinds import PAIRS
 from thali._data.pairs.covariates import read_new_options
 from thali._inference.markov_chains import Run
 from thali._inference.random_seeds import RandomSeed, spawn_generators
-from thali._labels import shorten, suggest
 from thali._model.base import Job
 from thali._model.best_worst_probabilities import RULES, choose_default_rule
 from thali._model.data_argument_check import check_data
@@ -37,15 +35,11 @@ from thali._model.tie_and_covariate_arguments import (
     treat_ties,
 )
 from thali._people.people_argument import (
-    COMMON,
-    Groups,
     Individuals,
-    LatentClasses,
     chains_required_error,
-    check_not_groups,
     check_people,
+    refuse_groups,
     respondents_required_error,
-    unexpected_groups_error,
 )
 from thali._people.respondent_segments import list_segment_numbers
 from thali._posterior.log_evidence import LogEvidence
@@ -75,25 +69,7 @@ if TYPE_CHECKING:
     from thali._posterior.convergence_check import Advice
 
     from .estimation_methods import EstimatedWorths
-    from .latent_classes.respondent_results import WorthClasses
     from .people.respondent_results import WorthRespondents
-
-
-def find_population_engine(people: Any) -> Any:
-    """Return the method for individuals, classes or groups; None if all are equal."""
-    if isinstance(people, Individuals):
-        from .people.estimation_method import INDIVIDUALS
-
-        return INDIVIDUALS
-    if isinstance(people, LatentClasses):
-        from .latent_classes.estimation_method import CLASSES
-
-        return CLASSES
-    if isinstance(people, Groups) and people.weights != COMMON:
-        from .groups.estimation_method import GROUPS
-
-        return GROUPS
-    return None
 
 
 class BradleyTerryLuce(MarkovChainModel):
@@ -114,8 +90,7 @@ class BradleyTerryLuce(MarkovChainModel):
         "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov
         chains where the posterior is skew; seconds for hundreds of options. "mcmc": chains, without
         an approximation. "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a
-        run. None: "laplace", but "mcmc" with `people=Individuals()`, `LatentClasses(K)` and
-        `Groups()`, which have no other method.
+        run. None: "laplace", but "mcmc" with `people=Individuals()`, which has no other method.
     spread : float above 0, up to 1000, optional
         Standard deviation s of the log worths. None: learned. Pairs that were matched by an order
         known in advance (seeds, leagues) make a learned spread too small: give the league as a
@@ -136,14 +111,11 @@ class BradleyTerryLuce(MarkovChainModel):
     covariates : list of str, optional
         Covariates of comparisons and of options that the model uses. Each coefficient is Normal(0,
         1). None: all covariates of the data.
-    people : {None, "independent", "adjusted"}, Individuals, LatentClasses or Groups
+    people : {None, "independent", "adjusted"} or Individuals
         `Individuals()`: each respondent has individual worths, and results describe the population
-        (see Notes). `LatentClasses(K)`: each respondent is in one of K classes with separate
-        worths, and results describe the population, except from `of_class`. `Groups()`: `fit` takes
-        a mapping from each group to its data, and results come from `of_group`. "independent": all
-        answers are treated as answers of different respondents. "adjusted":
-        intervals are for new samples of respondents. With "laplace" draws are spread to the
-        covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
+        (see Notes). "independent": all answers are treated as answers of different respondents.
+        "adjusted": intervals are for new samples of respondents. With "laplace" draws are spread to
+        the covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores
         (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power 1 / max(1, design
         effect). None: "adjusted" with "laplace" and "maximum-likelihood" where at least half of two
         respondents or more answered twice, else "independent".
@@ -155,10 +127,8 @@ class BradleyTerryLuce(MarkovChainModel):
         `tie`, `covariate`, `choice_probability` (only where respondents do not differ); with
         `people=Individuals()` also `spread_of_respondents`, `residual_spread`,
         `respondent_log_worth` (chain, draw, respondent, option), with `by` `respondent_effect`
-        (chain, draw, known, option), from 100 respondents on `loading`; with `LatentClasses(K)`
-        `spread_of_respondents` and `n_classes`, and in the group `latent_features` `kind` (chain,
-        draw, respondent) and `kind_log_worth`; with `Groups()` in place of `log_worth`
-        `group_log_worth` (chain, draw, group, option). After "maximum-likelihood" there is none.
+        (chain, draw, known, option), and from 100 respondents on `loading`. After
+        "maximum-likelihood" there is none.
 
     Raises
     ------
@@ -179,14 +149,6 @@ class BradleyTerryLuce(MarkovChainModel):
     with half-normal(1) priors of :math:`\sigma` and :math:`\lambda`. The columns x are in standard
     deviations about their means. There are three shared directions W from 100 respondents on, none
     with fewer.
-
-    With `people=LatentClasses(K)` or `Groups()` the log worths of class or group g are
-
-    .. math::
-        u_{gi} \sim \mathrm{Normal}(0, s^2) \; \text{if "free"}, \qquad
-        u_{gi} \sim \mathrm{Normal}(L_i, \sigma^2) \; \text{if "similar"}
-
-    with a half-normal(1) prior of :math:`\sigma`; shares of classes are Dirichlet(1, ..., 1).
 
     References
     ----------
@@ -209,7 +171,6 @@ class BradleyTerryLuce(MarkovChainModel):
     """
 
     _estimates_: "EstimatedWorths"  # after maximum likelihood
-    _part_data: Any = None  # the data of a class or group
 
     _IS_METHOD_FIXED: ClassVar[bool] = True
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
@@ -243,19 +204,20 @@ class BradleyTerryLuce(MarkovChainModel):
         """Method of the fit: the argument, else "laplace" or "mcmc"."""
         if self.method is not None:
             return super()._method
-        if find_population_engine(self.people) is None:
-            return "laplace"
-        return "mcmc"
+        if isinstance(self.people, Individuals):
+            return "mcmc"
+        return "laplace"
 
     @property
     def _engine(self) -> Any:
-        """Object that implements the method, or the population's method."""
-        engine = find_population_engine(self.people)
-        if engine is None:
+        """Object that implements the method, or individual worths."""
+        if not isinstance(self.people, Individuals):
             return super()._engine
+        from .people.estimation_method import INDIVIDUALS
+
         if self._method != "mcmc":
             raise chains_required_error(self.people, self.method)
-        return engine
+        return INDIVIDUALS
 
     # The fit --------------------------------------------------------------------------------------
 
@@ -277,7 +239,6 @@ class BradleyTerryLuce(MarkovChainModel):
         Parameters
         ----------
         data : PairedComparisons or Choices
-            With `people=Groups()` a mapping from the name of each group to its data.
         draws : int, optional
             States kept in each chain. None draws until every number with an R-hat has one of at
             most 1.01 and an effective sample size of at least 400; it looks at them after 1,000,
@@ -420,19 +381,8 @@ class BradleyTerryLuce(MarkovChainModel):
 
     def _convert_data(self, data: Any) -> Any:
         """Return checked data with ties converted or kept by `ties`, and selected covariates."""
-        check_people(self.people, data=data)
-        if isinstance(data, Mapping | GroupedData):
-            if isinstance(self.people, Individuals):
-                raise unexpected_groups_error(data, Groups())
-            groups = GroupedData(data).map_groups(self._convert_group_data)
-            if self.people.weights == COMMON:
-                return groups.pooled()
-            return groups
-        check_not_groups(self.people)
-        return self._convert_group_data(data)
-
-    def _convert_group_data(self, data: Any) -> Any:
-        """Return one group's checked data with ties converted or kept by `ties`."""
+        check_people(self.people)
+        refuse_groups(data)
         data = check_data(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(
@@ -450,15 +400,12 @@ class BradleyTerryLuce(MarkovChainModel):
     def _build_problem(self, data: Any, **settings: Any) -> WorthProblem:
         """Return data and settings of a fit as a `WorthProblem`."""
         check_allowed("best_worst", self.best_worst, (None, *RULES))
-        pooled_data = data
-        if isinstance(data, GroupedData):
-            pooled_data = data.pooled()
-        rule = self.best_worst or choose_default_rule(pooled_data)
+        rule = self.best_worst or choose_default_rule(data)
         lapse = check_share("lapse", self.lapse, "the probability of a random choice")
         spread = self.spread
         if spread is not None:
             spread = check_spread(spread)
-        with_ties = data.kind == PAIRS and (has_ties(pooled_data) or self.ties == "davidson")
+        with_ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
         problem_class = self._engine.problem_class
         return problem_class(data, lapse, with_ties, rule, spread, self.people, **settings)
 
@@ -476,81 +423,6 @@ class BradleyTerryLuce(MarkovChainModel):
                 )
             list_segment_numbers(settings.segments, len(data.respondents), "segments")
         return settings
-
-    def _part_of_class(self, number: int) -> Self:
-        """Return a model of latent class `number` only, with its draws."""
-        problem = self._build_problem(self._get_fit_data())
-        data, draws = self._results.select_class(problem, number)
-        return self._build_part_model(data, draws, f"class {number}")
-
-    def _require_groups(self, name: str) -> None:
-        """Raise ArgumentError if the fit has no groups of respondents."""
-        self._require_fitted()
-        if not isinstance(self.people, Groups):
-            raise ArgumentError(
-                f"{name} requires several groups of respondents; refit with ",
-                Setting("people", Groups()),
-                ".",
-            )
-
-    @requires(_require_groups)
-    def of_group(self, name: str) -> Self:
-        """Return the fitted model restricted to the respondent group `name`.
-
-        Parameters
-        ----------
-        name : str
-            Name of a group.
-
-        Returns
-        -------
-        BradleyTerryLuce
-            The model of the group's worths. It cannot continue drawing. Models with
-            ``people=Groups("common")`` are equal for all groups.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If there is no such group.
-        """
-        name = str(name)
-        known_groups = self._view.groups
-        if not known_groups:
-            return self._copy_with_posterior(self.posterior_, f"group {name}")
-        if name not in known_groups:
-            raise ArgumentError(
-                f"There is no group {name!r}; the groups are {shorten(known_groups, 10)}."
-                f"{suggest(name, known_groups)}"
-            )
-        problem = self._build_problem(self._get_fit_data())
-        data, draws = self._results.select_group(problem, name)
-        return self._build_part_model(data, draws, f"group {name}")
-
-    def _select_group(self, name: str) -> Any:
-        """Return the model of one group of the data."""
-        return self.of_group(name)
-
-    def _build_part_model(
-        self, data: "PairedComparisons | Choices", draws: WorthDraws, part_name: str
-    ) -> Self:
-        """Build the model of some respondents from their data and draws."""
-        problem = WorthProblem(data, draws.lapse, draws.nu is not None, draws.rule)
-        spread_draws = self._view.draws["spread"].values.ravel()
-        tree = problem.build_tree_from_draws(draws, spread_draws, dict(self._view.attributes))
-        part_model = self._copy_with_posterior(tree, part_name)
-        part_model.people = None
-        part_model.method = "mcmc"
-        part_model._part_data = data
-        return part_model
-
-    def _get_fit_data(self) -> Any:
-        """Return the data of the fit, or those of the selected group or class."""
-        data = super()._get_fit_data()
-        if data is None:
-            return self._part_data
-        return data
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the labels of the fitted options."""
@@ -706,23 +578,21 @@ class BradleyTerryLuce(MarkovChainModel):
         return self._results.build_scores_table(self._build_score_scale(none), by, random_seed, ci)
 
     def _require_distinguished_respondents(self, name: str) -> None:
-        """Raise ArgumentError unless respondents have own worths or latent classes."""
+        """Raise ArgumentError unless respondents have individual worths."""
         self._require_fitted()
-        if not isinstance(self.people, Individuals | LatentClasses):
+        if not isinstance(self.people, Individuals):
             raise respondents_required_error(name, "worths")
 
     @property
     @requires(_require_distinguished_respondents)
-    def respondents(self) -> "WorthRespondents | WorthClasses":
-        """Results about the respondents of a fit with `people`.
+    def respondents(self) -> "WorthRespondents":
+        """Results about the respondents of a fit with `people=Individuals()`.
 
         Returns
         -------
-        WorthRespondents or WorthClasses
-            With `Individuals()`: `.individuals()`, the scores of each; `.segments(k)`;
-            `.reach(size, top)`, the sets of options that reach most respondents; `.effects()` of
-            the columns `by`. With `LatentClasses()`: `.classes()`, the size of each;
-            `.membership()`; `.same_class()`; `.of_class(number)`, the model of one class.
+        WorthRespondents
+            `.individuals()`, the scores of each; `.segments(k)`; `.reach(size, top)`, the sets of
+            options that reach most respondents; `.effects()` of the columns `by`.
 
         Raises
         ------
@@ -784,8 +654,7 @@ class BradleyTerryLuce(MarkovChainModel):
         """Return posterior mean choice probabilities, lapse included.
 
         By maximum likelihood, probabilities are those of the estimate. With `people=Individuals()`
-        or `LatentClasses(K)` they are means over new respondents of the
-        population.
+        they are means over new respondents of the population.
 
         Parameters
         ----------
@@ -855,39 +724,6 @@ class BradleyTerryLuce(MarkovChainModel):
         """
         return self._prediction_draws.tabulate_outcomes(pairs, covariates)
 
-    def _require_several_groups(self, name: str) -> None:
-        """Raise ArgumentError unless the fit has several groups."""
-        if len(self._view.groups) < 2:
-            raise ArgumentError(
-                f"{name} requires two groups; refit with ", Setting("people", Groups()), "."
-            )
-
-    @requires(_require_several_groups)
-    def group_differences(self, ci: float = INTERVAL) -> "pandas.DataFrame":
-        """Return differences of log worths between groups, with `people=Groups(...)`.
-
-        Parameters
-        ----------
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per two groups and option: mean, sd, low and high of the difference between the
-            log worths in the first and the other group, each less its mean over options, and
-            above_0 (the probability that it is positive).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was not fitted to two groups or more with separate worths, or `ci` is not
-            between 0 and 1.
-        """
-        return self._results.tabulate_differences(ci)
-
     def _predict_left_out(self, held_out_pair: "HeldOutPair") -> np.ndarray:
         """Predict outcomes of a held-out pair, shape (chains, draws, rows, 3 or 2)."""
         return self._prediction_draws.predict_held_out(held_out_pair)
@@ -895,10 +731,7 @@ class BradleyTerryLuce(MarkovChainModel):
     def log_predictive(self, choices: Any) -> "pandas.Series":
         r"""Return log probabilities of all choices of each new respondent, jointly.
 
-        .. math::
-            \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t), \qquad
-            \text{with latent classes} \quad
-            \ln \frac1S \sum_s \sum_g \pi_g^{(s)} \prod_t p_{gt}^{(s)}(x_t)
+        .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
 
         With ``people=Individuals()`` it is the integral over the worths of a new respondent, by
         annealed importance sampling (Neal 2001) with at least 1,024 new respondents, equal for all
@@ -1087,10 +920,6 @@ class BradleyTerryLuce(MarkovChainModel):
         Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
         """
         self._require_posterior()
-        if self._part_data is not None:
-            raise ArgumentError(
-                "The log evidence of a single class or group is not known; fit a model to its data."
-            )
         self._check_finished()
         self._check_unchanged()
         return self._estimate_log_evidence(self._get_fit_data(), random_seed)
@@ -1107,7 +936,7 @@ class BradleyTerryLuce(MarkovChainModel):
         """Estimate the log evidence of the model for converted data."""
         from .log_evidence import estimate_log_evidence
 
-        if isinstance(self.people, Individuals | LatentClasses | Groups):
+        if isinstance(self.people, Individuals):
             supported_setting = Setting("people", "independent")
             raise ArgumentError(
                 "The evidence (marginal likelihood) is not available with ",

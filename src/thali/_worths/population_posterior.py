@@ -218,23 +218,6 @@ class WorthProblem:
         writer.write_constants(constants, stored_data.coordinates)
         return writer
 
-    def build_tree_from_draws(
-        self, draws: WorthDraws, spread_draws: np.ndarray, attributes: dict[str, Any]
-    ) -> "xarray.DataTree":
-        """Build the posterior tree of these data with given draws of worths.
-
-        The draws must not have covariates.
-        """
-        points = draws.log_worths.T
-        if draws.nu is not None:
-            points = np.vstack([points, np.log(draws.nu)])
-        log_sds = np.full((draws.n_draws, 4), np.nan)
-        log_sds[:, 0] = np.log(spread_draws)
-        points_of_chains = points.T.reshape(draws.chains, -1, len(points))
-        tree = self.build_tree(points_of_chains, log_sds.reshape(draws.chains, -1, 4), attributes)
-        del tree["log_prior"]  # it belongs to the model of all data
-        return tree
-
     def build_tree_from_arrays(
         self,
         arrays: dict[str, np.ndarray],

@@ -12,7 +12,6 @@ from thali._model.command_line_options import (
     CHOSEN,
     CI,
     DESIGN,
-    GROUP,
     KIND,
     LABELS,
     LAPSE,
@@ -77,7 +76,6 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         OPTION_COVARIATES,
         TIES,
         BEST_WORST,
-        GROUP.but(methods=_CHAINS),
         PEOPLE,
         BY.but(
             help="With --people individuals: respondent columns, such as age, on which worths"

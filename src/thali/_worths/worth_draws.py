@@ -261,13 +261,8 @@ class WorthDraws(NamedTuple):
             self.chains, -1, n_cells, n_outcomes
         )
 
-    def log_predictive(
-        self, data: Choices, log_weights: np.ndarray | float = 0.0
-    ) -> "pandas.Series":
-        """Return the log probability of each respondent's choices together.
-
-        `log_weights` are those of draws.
-        """
+    def log_predictive(self, data: Choices) -> "pandas.Series":
+        """Return the log probability of each respondent's choices together."""
         from scipy.special import logsumexp
 
         answer_indices, answer_counts = count_answers_by_respondent(data)
@@ -277,9 +272,8 @@ class WorthDraws(NamedTuple):
         for draws in iterate_slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).set_probabilities(set_starts, members, is_best_worst(data))
             log_probabilities[draws] = sum_log_choices(p[:, answer_indices], answer_counts)
-        weighted_log_probabilities = log_probabilities + np.reshape(log_weights, (-1, 1))
         return tabulate_by_respondent(
-            data, logsumexp(weighted_log_probabilities, axis=0) - np.log(len(log_probabilities))
+            data, logsumexp(log_probabilities, axis=0) - np.log(len(log_probabilities))
         )
 
     # Comparison with observed answers -------------------------------------------------------------

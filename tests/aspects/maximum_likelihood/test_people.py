@@ -309,8 +309,8 @@ def test_people_independent_ignores_who_answered():
     said(adjusted.findings()["independence"].sentence, "200 answers", f"effect {effect:.2g}")
     with refused(DataError, "people='adjusted'", "respondent"):
         adjusted.fit(th.PairedComparisons(data.counts, data.labels))
-    with refused(ArgumentError, "people", "Groups"):
-        adjusted.set_params(people=th.people.Groups("common")).fit({"a": data})
+    with refused(ArgumentError, "people", "Individuals"):
+        adjusted.set_params(people=th.people.Individuals()).fit(data)
 
 
 @pytest.mark.fit

@@ -1,5 +1,4 @@
-"""Which models are compared: those with a tick; how long it may take, and what groups are offered
-besides."""
+"""Which models are compared: those with a tick; how long it may take."""
 
 import re
 
@@ -32,32 +31,22 @@ def study(tmp_path):
     return Studies(tmp_path).create("data", dataset="celebrities")
 
 
-@pytest.mark.first(1, "similarities-group4", "pairs-group2")
+@pytest.mark.first(1, "similarities", "pairs")
 @pytest.mark.fit  # for its imports
 @pytest.mark.parametrize(
-    ("table", "group"),
-    [
-        *((name, {"group": "sex"}) for name in ("pairs of people", "sets")),
-        *(
-            (name, {})
-            for name in ("pairs", "sets", "similarities", "triplets", "experiment", "rows")
-        ),
-    ],
+    "table", ["pairs", "sets", "similarities", "triplets", "experiment", "rows"]
 )
-def test_every_model_that_is_offered_can_be_compared(
-    client, children_here, table, group, monkeypatch
-):
+def test_every_model_that_is_offered_can_be_compared(client, children_here, table, monkeypatch):
     what = TABLES[table]
     address = client.drop("table.csv", what.make().to_csv(index=False).encode())
     target = {"target": "y"} if table == "rows" else {}
-    client.go(f"{address}/read", kind=what.kind, **group, **target)
+    client.go(f"{address}/read", kind=what.kind, **target)
     study = client.study(address)
-    call_fitted(study, FITS[what.kind], group)
+    call_fitted(study, FITS[what.kind])
     names, chosen = boxes(client.page(f"{address}/compare"), COMPARE)
     caught = watched_runs.catch_comparisons(monkeypatch)
     client.go(f"{address}/{COMPARE}", models="\n".join(names))
     assert [name for name, _ in caught[0]] == names and chosen
-    assert study.read(COMPARE)["typed"].get("group", "") == group.get("group", "")
 
 
 def test_what_was_compared_stays_ticked(study):
@@ -81,9 +70,9 @@ def test_ties_are_compared_as_they_were_fitted(study):
     }
 
 
-def call_fitted(study, model, typed):
+def call_fitted(study, model):
     """From now on the study has a report of a fit."""
-    study.write(FIT, {"model": model, "typed": typed, "paths": [], "has_cores": True})
+    study.write(FIT, {"model": model, "typed": {}, "paths": [], "has_cores": True})
     study.write(f"{FIT}.end", {"code": 0})
     (study.path / FIT).mkdir()
     (study.path / FIT / "report.html").write_text("<!doctype html>")

@@ -350,74 +350,57 @@ TRIALS = "person,sex,left,right,winner,louder\n" + "".join(
 )
 
 
-def test_groups_and_covariates_are_asked_where_the_data_have_them(
-    client, children_here, nothing_begins
-):
+def test_covariates_are_asked_where_the_data_have_them(client, children_here, nothing_begins):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(f"{address}/ask")
-    assert (
-        page.count('name="group"') == 1
-        and page.count('value="louder"') == 1
-        and 'value="order"' in page
-    )
-    assert page.index('name="group"') < page.index('name="method"'), (
+    assert page.count('value="louder"') == 1 and 'value="order"' in page
+    assert page.index('name="covariate"') < page.index('name="method"'), (
         "what is asked comes before how it is answered"
     )
-    assert 'name="group"' not in client.page(address), "a question is no correction"
+    assert 'name="covariate"' not in client.page(address), "a question is no correction"
     bundled = client.page(f"{client.go('/dataset', name='celebrities')}/ask")
-    assert 'name="group"' not in bundled
+    assert 'name="covariate"' not in bundled
     says(bundled, "What do you")
     client.go(f"{address}/read", covariate="order\nlouder")
     assert "covariates 'order' and 'louder'" in text_of(client.page(address))
-    client.go(f"{address}/read", group="sex", covariate="")
-    assert "2 groups (f: 9 comparisons, m: 9 comparisons)" in text_of(client.page(address))
+    client.go(f"{address}/read", covariate="")
     page = client.page(f"{address}/ask")
     folded = page.partition("More options")[2]
-    assert (
-        'name="group"' in folded
-        and 'name="people"' in folded
-        and 'type="text"' not in page.removesuffix(folded)
-    )
+    assert 'name="people"' in folded and 'type="text"' not in page.removesuffix(folded)
     nothing_begins()
-    client.go(f"{address}/fit", model="BTL", people="groups:similar")
-    assert client.study(address).read(FIT)["typed"] == {"group": "sex", "people": "groups:similar"}
+    client.go(f"{address}/fit", model="BTL", people="individuals")
+    assert client.study(address).read(FIT)["typed"] == {"people": "individuals"}
 
 
-def test_groups_need_a_model_that_distinguishes_them(client, children_here):
-    address = client.drop("trials.csv", TRIALS.encode())
-    client.page(f"{address}/ask")
-    form = {"model": "elimination-by-aspects", "asked": "yes", "group": "sex"}
-    refusal = client.post(f"/api{address}/fit", json=form)
-    assert refusal.status_code == 400 and refusal.json()["fields"] == ["group"]
-    says(refusal.text, "does not distinguish groups")
-    assert "group" not in client.study(address).typed
-
-
-def test_groups_are_chosen_with_the_question(client, children_here):
+def test_covariates_are_chosen_with_the_question(client, children_here):
     """What they cannot be is said at their field, and the table stays as it was read."""
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", where="louder < 2")
     asked = {"model": "BTL", "method": "maximum-likelihood", "asked": "yes"}
-    found = client.post(f"/api{address}/fit", json={**asked, "group": "nobody"})
-    assert found.status_code == 400 and found.json()["fields"] == ["group"]
+    found = client.post(f"/api{address}/fit", json={**asked, "covariate": "nobody"})
+    assert found.status_code == 400 and found.json()["fields"] == ["covariate"]
     study = client.study(address)
     assert (
         study.read(READ)["typed"] == {"where": ["louder < 2"]}
         and not study.read("reading")["problem"]
     )
-    assert client.go(f"{address}/fit", group="sex", **asked) == address
-    typed = {"where": ["louder < 2"], "group": "sex"}
-    assert study.read(READ)["typed"] == typed and "2 groups" in study.read("reading")["size"]
+    assert client.go(f"{address}/fit", covariate="louder", **asked) == address
+    typed = {"where": ["louder < 2"], "covariate": ["louder"]}
+    assert study.read(READ)["typed"] == typed
     assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood"}
-    page = client.page(address)  # which was refused
-    assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
-    said = (
-        "“Groups of respondents” applies to “Method” = “full posterior, by sampling”, not to"
-        " “maximum likelihood”"
-    )
-    assert said in text_of(page) and "--" not in text_of(page)
-    client.go(f"{address}/fit", **asked)
-    assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"
+
+
+def test_groups_are_chosen_with_the_test_of_groups(client, children_here):
+    address = client.drop("trials.csv", TRIALS.encode())
+    page = client.page(f"{address}/tests")
+    assert '<option value="group"' in page and '<option value="sex"' in page
+    for column in ("louder", ""):
+        answer = client.post(f"/api{address}/test", json={"test": "group", "group": column})
+        assert answer.status_code == 400
+    client.go(f"{address}/test", test="group", group="sex")
+    assert client.study(address).read("test")["typed"] == {"group": "sex"}
+    bundled = client.page(f"{client.go('/dataset', name='celebrities')}/tests")
+    assert 'value="group"' not in bundled
 
 
 def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client, children_here):

@@ -51,19 +51,13 @@ def offered(page, word):
 
 
 @pytest.mark.long
-def test_columns_of_people_are_groups_and_no_covariates(client, children_here):
+def test_columns_of_people_are_no_covariates(client, children_here):
     address = client.drop("klasse.csv", trials())
     page = client.page(f"{address}/ask")
     assert offered(page, "covariate") == ["order", "lauter"]
-    assert offered(page, "group") == ["Geschlecht", "Schüler"]
+    assert set(offered(page, "by")) == {"Geschlecht"}
     assert "say who answered" not in Page(page).text
-    client.go(f"{address}/read", group="Geschlecht")
-    page = client.page(f"{address}/ask")
-    assert (
-        offered(page, "group") == ["Geschlecht", "Schüler"]
-        and "2 groups" in Page(client.page(address)).text
-    )
-    client.go(f"{address}/read", group="", covariate="order\nlauter")
+    client.go(f"{address}/read", covariate="order\nlauter")
     page = client.page(f"{address}/ask")
     assert (
         offered(page, "covariate") == ["order", "lauter"] and page.count("data-line checked") == 2
@@ -89,7 +83,7 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     asked = f"Does the column “Kürzel” identify respondents? {cells}"
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
     questions = client.page(f"{address}/ask")
-    assert offered(questions, "group") == [] and offered(questions, "covariate") == [
+    assert offered(questions, "by") == [] and offered(questions, "covariate") == [
         "order",
         "lauter",
     ]
@@ -105,7 +99,7 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
         "24 comparisons from 6 respondents" in Page(page).text
         and "identify respondents?" not in Page(page).text
     )
-    assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
+    assert set(offered(client.page(f"{address}/ask"), "by")) == {"Geschlecht"}
     assert client.study(address).read(READ)["typed"] == {"respondent": "Kürzel"}
 
 
@@ -177,16 +171,6 @@ def test_what_is_said_of_any_model_is_said_once(client, children_here, monkeypat
     assert '<option value="decreasing" selected>' in fields["product-classes"]
 
 
-def test_groups_and_covariates_go_together(client, children_here, monkeypatch):
-    address = client.drop("klasse.csv", trials())
-    app_runs.queue_nothing(monkeypatch)
-    form = dict(model="BTL", asked="yes", group="Geschlecht", covariate="order")
-    assert client.post(f"/api{address}/fit", json=form).status_code < 400
-    typed = client.study(address).read(READ)["typed"]
-    assert typed["group"] == "Geschlecht" and typed["covariate"] == ["order"]
-    assert client.study(address).read(FIT)["typed"]["covariate"] == ["order"]
-
-
 def test_a_study_is_fitted_once_however_often_it_is_asked_for(client, children_here, monkeypatch):
     """Requests that read the table again wait for each other, and for the fit of the first."""
     fits = []
@@ -200,10 +184,10 @@ def test_a_study_is_fitted_once_however_often_it_is_asked_for(client, children_h
         return read_table(*given)
 
     app_runs.run_by(monkeypatch, READ, read_slowly)
-    rows = "".join(f"{a},{b},{group}\n" for a, b in ("ab", "bc", "ca") for group in "xy")
+    rows = "".join(f"{a},{b},{won}\n" for a, b in ("ab", "bc", "ca") for won in (a, b))
     with client:
-        address = client.drop("table.csv", f"winner,loser,country\n{rows}".encode())
-        form = {"model": "BTL", "asked": "yes", "group": "country"}
+        address = client.drop("table.csv", f"left,right,winner\n{rows}".encode())
+        form = {"model": "BTL", "asked": "yes", "covariate": "order"}
         is_reading.clear()
         with ThreadPoolExecutor(4) as pool:
             asked = []

@@ -4,7 +4,7 @@ import warnings
 
 import pytest
 from helpers.option_words import TYPED
-from helpers.sentences import said, says
+from helpers.sentences import says
 from helpers.watched_runs import stop_after, stop_at_table
 
 import thali as th
@@ -100,19 +100,6 @@ def test_the_options_reach_the_models(compared):
     ]
     assert all(model.lapse == 0.1 and model.unique is False for model in named.values())
     assert [model.aspects for model in named.values()] == ["ibp", "unique", 3]
-
-
-def test_kinds_of_people_are_named(compared, refused):
-    classes = th.people.LatentClasses
-    named = compared("tea.csv", "classes:1, two = classes:2:BTL, 3")
-    assert [model.people for model in named.values()] == [classes(1), classes(2), None]
-    assert [type(model) for model in named.values()] == [
-        th.BradleyTerryLuce,
-        th.BradleyTerryLuce,
-        th.EliminationByAspects,
-    ]
-    said(refused("compare", "tea.csv", "--models", "classes:x"), "'classes:x'", "--models", "2")
-    said(refused("compare", "tea.csv", "--models", "classes:2:5"), "'classes:2:5'", "worths")
 
 
 def test_what_is_made_of_people_is_named(compared):

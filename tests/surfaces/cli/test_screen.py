@@ -299,7 +299,6 @@ HEADLINES = {
     "features": of_features,
     "weights": largest("weight"),
     "coef": largest("coef"),
-    "latent_classes": lambda table: [f"at most {len(table)}"],
 }
 
 

@@ -20,7 +20,7 @@ from thali._model.tie_and_covariate_arguments import (
     treat_ties,
 )
 from thali._object_descriptions import Facts
-from thali._people.people_argument import check_people
+from thali._people.people_argument import check_people_of_features, refuse_groups
 from thali._posterior.posterior_interval import INTERVAL
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliWarning
 
@@ -183,7 +183,8 @@ def _check_arguments(
     data: "PairedComparisons | Choices",
 ) -> None:
     """Raise ArgumentError for arguments of `fit` that only chains use."""
-    check_people(model.people, (), data)
+    check_people_of_features(model.people)
+    refuse_groups(data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._get_parameters()
     defaults = {name: argument.default for name, argument in arguments.items()}
     given_values = model.get_params() | dict(fit_arguments)

@@ -20,6 +20,7 @@ from thali._model.fitting_methods import Engine
 from thali._model.method_requirements import requires
 from thali._model.model_files import compute_digest
 from thali._model.model_spec import MODEL
+from thali._people.people_argument import check_people_of_features
 from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
@@ -42,7 +43,6 @@ from ..samplers.sampling_task import build_task
 from ..spec import ADDITIVE
 from .additive_result_methods import AdditiveAnswers
 from .annealing import ANNEALING, estimate_score_variance
-from .base_model import pool_groups
 from .sampling_engine import FEATURE_SAMPLING
 
 if TYPE_CHECKING:
@@ -306,15 +306,14 @@ class AdditiveClustering(AdditiveAnswers):
         identified; with "ratio" only ratios of weights and constant affect the answers.
     lapse : float in [0, 1)
         For triplets, the probability epsilon of naming a pair at random.
-    people : {"independent", "adjusted"} or Groups("common") of `thali.people`, optional
+    people : {"independent", "adjusted"}, optional
         How repeated answers of a respondent count, if the data have respondents: `Triplets`, and
         `Similarities` from `from_respondents` and from lists with a respondent column.
         "independent" (None): answers are treated as given by different respondents; `convergence`
         reports by which factor intervals are too narrow. "adjusted": the likelihood is raised to
         the power 1 / max(1, design effect), which also reduces the number of features; the design
         effect is estimated for the given features, or for the most probable features of annealed
-        runs. ``Groups("common")``: `fit` takes a mapping from each group to its `Triplets`, which
-        are pooled. The last two require method "mcmc".
+        runs. It requires method "mcmc".
 
     Attributes
     ----------
@@ -394,9 +393,10 @@ class AdditiveClustering(AdditiveAnswers):
             self.people, data, partial(estimate_score_variance, data, task_arguments)
         )
 
-    def _pool_groups(self, data: Any) -> Any:
-        """Return the data of `fit`, groups with common weights pooled."""
-        return pool_groups(data, self.people)
+    def _convert_data(self, data: Any) -> Any:
+        """Return the data of `fit` as models store them; raise for other `people`."""
+        check_people_of_features(self.people)
+        return super()._convert_data(data)
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""

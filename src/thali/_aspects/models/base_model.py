@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.grouped_data import GroupedData
 from thali._inference.markov_chains import FIRST_DRAWS, Run
 from thali._inference.user_warnings import warn
 from thali._model.data_argument_check import check_data
@@ -15,11 +14,11 @@ from thali._model.fitting_methods import Engine, PreparedFit
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, require_draws, requires
 from thali._model.simulated_data import PriorSample
-from thali._people.people_argument import Groups, check_equal_respondents, check_not_groups
+from thali._people.people_argument import refuse_groups
 from thali._posterior.log_evidence import LogEvidence
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.posterior_tree import Posterior
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, Setting
+from thali.errors import ArgumentError, ConvergenceWarning, Setting
 
 from ..samplers.sampling_task import PreparedChains, build_task
 from ..simulation import build_observed, sample_prior_features, simulate_replicates
@@ -28,7 +27,6 @@ from .sampling_engine import FEATURE_SAMPLING
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.base_classes import Judged
     from thali._data.pairs.data_subsets import HeldOutPair
     from thali._data.similarities import Similarities
     from thali._inference.random_seeds import RandomSeed
@@ -38,15 +36,6 @@ if TYPE_CHECKING:
 
     from ..results.matched_features import MatchedFeatures
     from ..results.posterior_results import PosteriorResults
-
-
-def pool_groups(data: "Judged", people: Groups | None) -> Any:
-    """Return data, pooled if they are of groups with common weights; raise for other groups."""
-    check_equal_respondents(people, data)
-    if not isinstance(data, Mapping):
-        check_not_groups(people)
-        return data
-    return GroupedData(data).pooled()
 
 
 class LatentFeatures(MarkovChainModel):
@@ -100,22 +89,10 @@ class LatentFeatures(MarkovChainModel):
         """Return None: no correction for repeated answers of a respondent, unless overridden."""
         return None
 
-    def _pool_groups(self, data: Any) -> Any:
-        """Return the data of `fit`; models with `people` pool groups of respondents."""
-        if isinstance(data, Mapping):
-            raise DataError(
-                "A model built from a prior and a likelihood requires one group of respondents, but"
-                " the data contain several; fit each group separately."
-            )
-        return data
-
-    def _convert_group(self, data: Any) -> Any:
-        """Return the data of one group as models store them."""
-        return check_data(data, matrix_kind=self._matrix)
-
     def _convert_data(self, data: Any) -> Any:
-        """Return the data of `fit` as models store them, groups pooled."""
-        return self._convert_group(self._pool_groups(data))
+        """Return the data of `fit` as models store them."""
+        refuse_groups(data)
+        return check_data(data, matrix_kind=self._matrix)
 
     def fit(
         self,
@@ -250,13 +227,8 @@ class LatentFeatures(MarkovChainModel):
         """Estimate the log evidence of the model for these data."""
         from ..samplers.tempered_evidence import estimate_evidence
 
-        converted_data = self._convert_data(data)
-        evidence_parts = [converted_data]
-        if isinstance(data, Mapping):  # the probability of the data of each group
-            evidence_parts = [self._convert_group(part) for part in GroupedData(data).data]
-        return estimate_evidence(
-            self._build_evidence_arguments(converted_data), converted_data, run, evidence_parts
-        )
+        data = self._convert_data(data)
+        return estimate_evidence(self._build_evidence_arguments(data), data, run)
 
     def _get_fitted_labels(self) -> list[str]:
         """Return the labels of the fitted options; [] if unavailable."""
@@ -472,8 +444,7 @@ class LatentFeatures(MarkovChainModel):
         Separate chains run at temperatures from the posterior down to the prior, and neighbours
         swap states; at infinite temperature every state is an independent draw from the prior. The
         draws at all temperatures are combined by the multistate acceptance ratio. The draws of the
-        fit are not used. A fit with ``people=Groups("common")`` uses pooled data; `thali.compare`
-        uses the probability of the data of each group.
+        fit are not used.
 
         Parameters
         ----------
@@ -550,9 +521,7 @@ class LatentFeatures(MarkovChainModel):
             )
         self._check_unchanged()
         data = self._get_fit_data()
-        evidence = estimate_evidence(
-            self._build_evidence_arguments(data), data, run_settings, [data]
-        )
+        evidence = estimate_evidence(self._build_evidence_arguments(data), data, run_settings)
         if not evidence.usable:
             warn(ConvergenceWarning(evidence.convergence.message))
         return evidence

@@ -13,6 +13,7 @@ from thali._model.tie_and_covariate_arguments import (
     select_covariates,
     treat_ties,
 )
+from thali._people.people_argument import check_people_of_features
 from thali._posterior.posterior_interval import INTERVAL
 from thali._posterior.respondent_dependence import Dependence
 from thali._trees.tree import Tree
@@ -27,7 +28,6 @@ from ..priors.prior_from_argument import (
     insert_feature_names,
     name_given_features,
 )
-from .base_model import pool_groups
 from .choice_result_methods import ChoiceAnswers
 from .sampling_engine import FEATURE_SAMPLING
 
@@ -93,15 +93,13 @@ class EliminationByAspects(ChoiceAnswers):
         (`PairedComparisons.from_trials`, `with_order`): log odds of elimination + x'beta, then the
         lapse and the ties, where every coefficient has a Normal(0, 1) prior. None: all. Covariates
         of options require `BradleyTerryLuce`.
-    people : {"independent", "adjusted"} or Groups("common"), optional
+    people : {"independent", "adjusted"}, optional
         How repeated answers of a respondent count, if the data have respondents. "independent":
         answers are treated as given by different respondents. "adjusted": intervals are for new
         samples of respondents; the likelihood is raised to the power 1 / max(1, design effect),
-        which also reduces the number of aspects. ``Groups("common")``: `fit` takes a mapping from
-        each group to its `PairedComparisons` or `Choices`, which are pooled; `thali.compare` scores
-        each group. Where respondents differ, use `BradleyTerryLuce`. None: "independent";
-        `convergence` reports by which factor intervals are then too narrow. By maximum likelihood,
-        which takes the words only, "adjusted" clusters standard errors by respondent, and
+        which also reduces the number of aspects. Where respondents differ, use `BradleyTerryLuce`.
+        None: "independent"; `convergence` reports by which factor intervals are then too narrow. By
+        maximum likelihood, "adjusted" clusters standard errors by respondent, and
         `std_error_independent` is the error for independent answers; None: "adjusted" where at
         least half of two respondents or more answered twice.
 
@@ -165,13 +163,10 @@ class EliminationByAspects(ChoiceAnswers):
         self.covariates = covariates
         self.people = people
 
-    def _pool_groups(self, data: Any) -> Any:
-        """Return the data of `fit`, groups with common weights pooled."""
-        return pool_groups(data, self.people)
-
-    def _convert_group(self, data: Any) -> Any:
-        """Return the data of one group with ties converted or kept, and selected covariates."""
-        data = treat_ties(super()._convert_group(data), self.ties, ("davidson", *CONVERSIONS))
+    def _convert_data(self, data: Any) -> Any:
+        """Return the data of `fit` with ties converted or kept, and selected covariates."""
+        check_people_of_features(self.people)
+        data = treat_ties(super()._convert_data(data), self.ties, ("davidson", *CONVERSIONS))
         return select_covariates(data, self.covariates)
 
     def _choose_dependence(self, data: Any, task_arguments: dict[str, Any]) -> Dependence | None:

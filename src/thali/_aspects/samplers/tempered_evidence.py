@@ -13,7 +13,7 @@ from thali._inference.random_seeds import build_seed_sequence
 from thali._inference.threads_and_processes import NoProgress, run_in_threads
 from thali._model.evidence_arguments import EvidenceRun
 from thali._posterior.log_evidence import LogEvidence, estimate_log_evidence
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, DataError
 
 from ..draws.feature_columns import concatenate_chain_columns
 from ..kernel_operations import is_scale_free
@@ -34,22 +34,12 @@ PILOT_SHARE = 5
 
 
 def estimate_evidence(
-    task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun, parts: Sequence[Any]
+    task_arguments: dict[str, Any], data: Any, run_settings: EvidenceRun
 ) -> LogEvidence:
-    """Estimate the log evidence by tempered chains from posterior to prior.
-
-    Its constant is that of the `parts` of the data, such as the data of each group.
-    """
-    if run_settings.sensitivity and len(parts) > 1:
-        raise ArgumentError(
-            Argument("sensitivity"),
-            " requires one group of respondents; remove ",
-            Argument("sensitivity"),
-            ".",
-        )
+    """Estimate the log evidence by tempered chains from posterior to prior."""
     task = _build_evidence_task(task_arguments, data, run_settings)
     evidence, ladders = _run_ladders(
-        task, _build_constant(task_arguments["likelihood"], parts), run_settings
+        task, _build_constant(task_arguments["likelihood"], data), run_settings
     )
     if not run_settings.sensitivity:
         return evidence
@@ -145,20 +135,17 @@ def _place_temperatures(
     )
 
 
-def _build_constant(likelihood: Likelihood, data: Sequence[Any]) -> Callable[[PriorLadder], float]:
+def _build_constant(likelihood: Likelihood, data: Any) -> Callable[[PriorLadder], float]:
     """Return a function of a chain: the log-likelihood constant that samplers omit."""
 
     def compute_constant(ladder: PriorLadder) -> float:
         """Return the log-likelihood constant at the chain's first draw."""
         first_draw = ladder.collect_draws(1)
         feature_columns = concatenate_chain_columns([first_draw], 1)
-        data_parts = [
-            likelihood.build_posterior_part(
-                feature_columns, first_draw.extra, part_data, (1, 1), False
-            )
-            for part_data in data
-        ]
-        return float(sum(part.log_constant for part in data_parts))
+        posterior_part = likelihood.build_posterior_part(
+            feature_columns, first_draw.extra, data, (1, 1), False
+        )
+        return float(posterior_part.log_constant)
 
     return compute_constant
 
@@ -194,7 +181,7 @@ def _estimate_sensitivity(
     ):
         changed_evidence = _run_ladders(
             _build_evidence_task(changed_parts, data, run_settings),
-            _build_constant(changed_parts["likelihood"], [data]),
+            _build_constant(changed_parts["likelihood"], data),
             run_settings,
         )[0]
         table_rows[prior_name] = changed_evidence.value, changed_evidence.standard_error

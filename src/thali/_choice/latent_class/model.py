@@ -242,7 +242,7 @@ class LatentClassLogit(LogitReports, Model, ChoiceModelCheck):
         from ..logit_likelihood import find_independent_columns
 
         data = require_experiment(data, self.constants)
-        check_people(self.people, ())
+        check_people(self.people, has_individuals=False)
         choose = check_allowed("choose", self.choose, CRITERIA)
         class_numbers = check_numbers(self.classes, choose, data.n_respondents)
         starts = self.starts

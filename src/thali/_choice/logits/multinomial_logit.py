@@ -217,7 +217,7 @@ class MultinomialLogit(LogitReports, Model):
         )
 
         data = require_experiment(data, self.constants)
-        check_people(self.people, ())
+        check_people(self.people, has_individuals=False)
         refuse_weights(data)
         coding = build_coding(data, self.linear, self.knots, self.interactions)
         price_index = self._find_price(data, coding)

@@ -287,8 +287,7 @@ def together(
     datasets = [data, *other_data]
     if len({dataset.worst is None for dataset in datasets}) > 1:
         raise DataError(
-            "Some groups have best-worst choices and others have single choices; fit them"
-            " separately."
+            "Best-worst choices and single choices cannot be merged; fit them separately."
         )
     row_respondents = _merge_respondents(datasets)
     *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)

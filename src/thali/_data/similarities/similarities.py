@@ -1,7 +1,7 @@
 """The data class `Similarities`: numbers for how similar two objects are."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -543,42 +543,6 @@ class Similarities(JudgedByPeople):
     def never_judged(self) -> list[str]:
         """Labels of the objects in no measured pair."""
         return self._list_absent_labels(self.first, self.second)
-
-    def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
-        """Return the similarities recoded to `labels`, which contains all objects.
-
-        Raises
-        ------
-        DataError
-            If there are others; see `from_respondents`.
-        """
-        if others:
-            raise DataError(
-                "Similarities cannot be merged by adding them; use Similarities.from_respondents"
-                " for means."
-            )
-        new_indices = np.array([labels.index(label) for label in self.labels])
-        first_indices = new_indices[self.first]
-        second_indices = new_indices[self.second]
-        lower = np.minimum(first_indices, second_indices)
-        higher = np.maximum(first_indices, second_indices)
-        sort_order = np.lexsort((higher, lower))
-        answers = self.answers
-        if answers is not None:
-            answers = answers.select_positions(
-                np.ones(len(sort_order), bool), np.argsort(sort_order)
-            )
-        return build_from_fields(
-            type(self),
-            labels,
-            lower[sort_order],
-            higher[sort_order],
-            self.values[sort_order],
-            self.judgements[sort_order],
-            self.sigma,
-            self._lowest_diagonal,
-            answers,
-        )
 
     def to_square(self) -> "pd.DataFrame":
         """Return the similarities as a labelled square table; NaN where not measured."""

@@ -16,7 +16,6 @@ from thali._inference.user_warnings import warn
 from thali._labels import (
     choose_number,
     format_plural,
-    index_labels,
     list_names,
     shorten,
     simplify_number,
@@ -26,18 +25,17 @@ from thali._object_descriptions import Facts
 from thali.errors import DataError, DataWarning
 
 from ..base_classes import JudgedByPeople, build_from_fields, copy_with_fields
-from ..column_readers import convert_frame, number_pairs, rename_as_text, select_answered_rows
+from ..column_readers import convert_frame, rename_as_text, select_answered_rows
 from ..connectivity import describe_groups, list_components
 from ..kinds import TRIPLETS
 from ..noise_ceiling import predict_from_other_answers
 from ..number_checks import convert_whole_counts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from ..report_facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
-from ..respondent_answers import ChosenPlaces, RowRespondents, merge_respondents, read_respondents
+from ..respondent_answers import ChosenPlaces, read_respondents
 from ..respondent_table import group_people, list_people_facts
 from .triplet_tables import (
     EXPECTED,
-    TripletQuestions,
     build_anchored_questions,
     build_set_questions,
     build_triplet_fields,
@@ -380,7 +378,9 @@ class Triplets(JudgedByPeople):
 
     def _select_people(self, members: np.ndarray) -> "Triplets":
         """Keep the answers of respondents with these indices, with all objects."""
-        place, times, respondents = self._locate_answers(by_respondent=True)
+        answers = self.require_answers()
+        place, times = answers.place, answers.times
+        respondents = RowRespondents(answers.respondents, answers.respondent, answers.people)
         is_selected = np.isin(respondents.number, members)
         place = place[is_selected]
         times = times[is_selected]
@@ -442,57 +442,6 @@ class Triplets(JudgedByPeople):
         """
         members_by_group = group_people(self.people, column, self.require_answers().respondent)
         return {name: self._select_people(members) for name, members in members_by_group.items()}
-
-    def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
-        """Merge several `Triplets`; `labels` contains the objects of all.
-
-        Respondents are kept if all know them.
-        """
-        datasets = [self, *others]
-        knows_respondents = all(dataset.answers is not None for dataset in datasets)
-        object_indices = index_labels(labels)
-        parts_by_size: dict[int, list[tuple[TripletQuestions, RowRespondents]]] = {}
-        for dataset in datasets:
-            new_indices = np.array([object_indices[label] for label in dataset.labels])
-            pair_keys = number_pairs(
-                len(labels), new_indices[dataset.first], new_indices[dataset.second]
-            )
-            position, times, row_respondents = dataset._locate_answers(knows_respondents)
-            set_index = dataset.set_of[position]
-            set_sizes = dataset.sizes[set_index]
-            for m in np.unique(set_sizes).tolist():
-                is_m = set_sizes == m
-                set_starts = dataset.start[set_index[is_m]]
-                questions = TripletQuestions(
-                    pair_keys[set_starts[:, None] + np.arange(m)],
-                    position[is_m] - set_starts,
-                    times[is_m],
-                )
-                parts = parts_by_size.setdefault(m, [])
-                parts.append((questions, row_respondents.select_rows(is_m)))
-        questions_by_size = []
-        respondents = []
-        for _, parts in sorted(parts_by_size.items()):
-            question_parts, respondent_parts = zip(*parts, strict=True)
-            columns = zip(*question_parts, strict=True)
-            questions_by_size.append(TripletQuestions(*map(np.concatenate, columns)))
-            respondents += respondent_parts
-        merged_respondents = None
-        if knows_respondents:
-            merged_respondents = merge_respondents(respondents)
-        return build_from_fields(
-            type(self), *build_triplet_fields(labels, questions_by_size, merged_respondents)
-        )
-
-    def _locate_answers(self, by_respondent: bool) -> tuple[np.ndarray, np.ndarray, RowRespondents]:
-        """Return the position, times and respondent of each answer, or of each pair's count."""
-        if by_respondent:
-            answers = self.require_answers()
-            respondents = RowRespondents(answers.respondents, answers.respondent, answers.people)
-            return answers.place, answers.times, respondents
-        n_counts = len(self.counts)
-        unknown_respondents = RowRespondents((), np.zeros(n_counts, np.int64), None)
-        return np.arange(n_counts), self.counts, unknown_respondents
 
     def __str__(self) -> str:
         parts = [

@@ -9,7 +9,6 @@ from thali._model.registry import get_features_argument
 from thali.errors import Argument, ArgumentError
 
 from . import english_texts
-from .form_fields import GROUP
 from .study_folders import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
@@ -28,12 +27,6 @@ ASPECT_CANDIDATES = (
     ComparisonCandidate("three shared aspects", "3", (EVIDENCE,)),
     ComparisonCandidate("six shared aspects", "6", ()),
 )
-GROUP_CANDIDATES = (
-    ComparisonCandidate("Bradley-Terry-Luce with the same worths", "common:BTL", (COMPARE,)),
-    ComparisonCandidate("Bradley-Terry-Luce with worths by group", "free:BTL", (COMPARE,)),
-    ComparisonCandidate("Bradley-Terry-Luce with similar worths", "similar:BTL", ()),
-    ComparisonCandidate("shared aspects with the same weights", "common:ibp", ()),
-)
 _FEATURE_CANDIDATES = (
     ComparisonCandidate("any number of features", "ibp", _BOTH),
     ComparisonCandidate("four features", "4", (EVIDENCE,)),
@@ -48,8 +41,6 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
     data_kind = _read_data_kind(study)
     features_argument = get_features_argument(data_kind)
     if features_argument == "aspects":
-        if has_groups(study):
-            return GROUP_CANDIDATES
         return ASPECT_CANDIDATES
     if features_argument:
         return _FEATURE_CANDIDATES
@@ -65,12 +56,7 @@ def list_candidates(study: StudyFolder) -> tuple[ComparisonCandidate, ...]:
 
 def has_evidence(study: StudyFolder) -> bool:
     """Return whether the models for a study's data have a log evidence."""
-    return bool(get_features_argument(_read_data_kind(study))) and not has_groups(study)
-
-
-def has_groups(study: StudyFolder) -> bool:
-    """Return whether the study's respondents are divided into groups."""
-    return GROUP in study.typed
+    return bool(get_features_argument(_read_data_kind(study)))
 
 
 def select_ticked(study: StudyFolder, run: str) -> list[str]:

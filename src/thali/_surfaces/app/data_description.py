@@ -25,7 +25,7 @@ from ..cli.data_loading import NamedData, find_data, recognise_data
 from ..cli.option_parsers import parse_option
 from ..cli.terminal_messages import Terminal
 from .english_texts import AppWords
-from .form_fields import BY, COVARIATES, GROUP, QUESTIONS, WHERE, list_data_options
+from .form_fields import BY, COVARIATES, WHERE, list_data_options
 from .study_folders import READ, StudyFolder
 
 if TYPE_CHECKING:
@@ -59,10 +59,11 @@ def build_empty_reading(problem: str) -> dict[str, Any]:
         "found": [],
         "named": [],
         "roles": {},
-        "questions": [],
+        "asks_covariates": False,
         "attributes": [],
         "offered": {},
         "who": [],
+        "has_people": False,
         "values": [],
         "practice": [],
         "models": [],
@@ -114,28 +115,26 @@ def _describe_data(study: StudyFolder, message_words: AppWords) -> dict[str, Any
         )
         description["kind"] = data_kind
         data_questions = _choose_questions(data_kind, data)
-        description["questions"] = data_questions.list_questions(
-            data, study.typed, description["offered"]
-        )
+        description["asks_covariates"] = data_questions.asks_covariates(data)
         description["facts"] = [
             _format_fact(name, value) for name, value in data_questions.list_facts(data)
         ]
         description["size"] = description["facts"][0][1]
         description["attributes"] = data_questions.list_attributes(data)
-        default_model = choose_default_model(data, {GROUP} & study.typed.keys())
+        default_model = choose_default_model(data)
         description["models"] = [default_model.offer.name, *default_model.others]
         description["settings"] = default_model.settings
     except RecognitionError as error:
         description |= {"problem": error.render(message_words), "found": list(error.kinds)}
     except ThaliError as error:
         description["problem"] = error.render(message_words)
-        # the table was read, so the problem concerns groups or covariates
-        if description["offered"]:
-            message_words.argument_names += [
-                name
-                for name in QUESTIONS
-                if name in read_arguments and name not in message_words.argument_names
-            ]
+        # the table was read, so the problem concerns covariates
+        if (
+            description["offered"]
+            and COVARIATES in read_arguments
+            and COVARIATES not in message_words.argument_names
+        ):
+            message_words.argument_names.append(COVARIATES)
     description["named"] = message_words.argument_names
     return description
 
@@ -171,8 +170,8 @@ def _read_data(
     description: dict[str, Any],
 ) -> tuple[str, Any, list[str], str]:
     """Return kind, data, sentences and another possible kind; fill `description`."""
-    # Read the columns without groups and covariates first, so that a page can offer them even if
-    # their current values cause an error.
+    # Read the columns without covariates first, so that a page can offer them even if their current
+    # values cause an error.
     data_kind = read_request.get("kind", "")
     reading = None
     if not data_kind:
@@ -190,12 +189,10 @@ def _read_data(
             description["values"] = [
                 format_label(cell) for cell in outcome_column.dropna().unique()[:_VALUES]
             ]
-    spec = choose_model(data_kind, {"group"} & read_arguments.keys())
+    spec = choose_model(data_kind)
     option_names = {option.name for option in spec.options if option.to == DATA}
     model_arguments = {name: cell for name, cell in read_arguments.items() if name in option_names}
-    column_arguments = {
-        name: cell for name, cell in model_arguments.items() if name not in QUESTIONS
-    }
+    column_arguments = {name: cell for name, cell in model_arguments.items() if name != COVARIATES}
     recognition = recognise_data(named_data, spec, column_arguments)
     if reading is not None:
         frame = _filter_rows(named_data.table, read_arguments).frame
@@ -257,14 +254,12 @@ class _DataQuestions:
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
-        """Return columns that may be groups, covariates or respondents."""
+        """Return columns that may be covariates or respondents."""
         return {}
 
-    def list_questions(
-        self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
-    ) -> list[str]:
-        """Return the names of the questions to ask: groups, covariates."""
-        return []
+    def asks_covariates(self, data: Any) -> bool:
+        """Return whether the user is asked for covariates of comparisons."""
+        return False
 
     def list_attributes(self, data: Any) -> list[str]:
         """Return the names of product attributes; [] for other data."""
@@ -285,14 +280,11 @@ class _JudgementQuestions(_DataQuestions):
         roles: ColumnsRead | None,
         other_columns: list[str],
     ) -> dict[str, Any]:
-        """Return columns that may be groups, covariates or respondents."""
+        """Return columns that may be covariates or respondents."""
         if roles is None:
             return {}
         people_columns = list_people_columns(data.people)
-        offered_columns = {
-            GROUP: [*people_columns, *filter(None, (roles.who,))],
-            BY: people_columns,
-        }
+        offered_columns = {BY: people_columns}
         respondent_column = None
         column_and_examples = []
         if not data.respondents:
@@ -303,20 +295,15 @@ class _JudgementQuestions(_DataQuestions):
             column_and_examples = [respondent_column, *map(_shorten_cell, example_cells)]
         if data.forward is not None:
             offered_columns[COVARIATES] = list_comparison_columns(frame, roles)
-        return {"offered": offered_columns, "who": column_and_examples}
+        return {
+            "offered": offered_columns,
+            "who": column_and_examples,
+            "has_people": bool(data.respondents),
+        }
 
-    def list_questions(
-        self, data: Any, typed: dict[str, Any], offered: dict[str, list[str]]
-    ) -> list[str]:
-        """Return the names of the questions to ask: groups, covariates."""
-        if GROUP in typed:
-            return [GROUP]
-        question_names = []
-        if data.are_choices and data.respondents and offered.get(GROUP):
-            question_names.append(GROUP)
-        if data.forward is not None:
-            question_names.append(COVARIATES)
-        return question_names
+    def asks_covariates(self, data: Any) -> bool:
+        """Return whether the user is asked for covariates of comparisons."""
+        return data.forward is not None
 
 
 class _ExperimentQuestions(_DataQuestions):

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._model.model_spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
+from thali._model.model_spec import DATA, FEATURES, NAMES, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
 from ..cli.classical_test_options import TESTS
@@ -16,16 +16,12 @@ PEOPLE = "people"  # omitted if the data do not identify respondents
 CODING = "coding"  # a meaning for each value of a column
 RESPONDENT = "respondent"  # the column that identifies respondents
 WHERE = "where"  # a condition on the rows, shown above them
-GROUP = "group"
-COVARIATES = "covariates"
-QUESTIONS = (GROUP, COVARIATES)  # questions about the data, not corrections of their reading
-BY = "by"  # a question about the model
-# omitted if the data have no columns about respondents
-RESPONDENT_OPTIONS = (GROUP, BY)
+GROUP = "group"  # the column of groups of the test "group"
+COVARIATES = "covariates"  # a question about the data, not a correction of their reading
+BY = "by"  # a question about the model; omitted if no columns describe respondents
 YES = "yes"
 NO = "no"
 _OTHER_TESTS = ("trinary", "likelihood-ratio", "wald")  # classical tests that need more than data
-_GROUP_TEST = "group"
 FILE = "file"  # a value: the file that was uploaded for the option
 
 
@@ -47,10 +43,10 @@ class Field(NamedTuple):
     fault: str = ""  # why the value cannot be used
 
 
-def list_tests(has_groups: bool) -> list[ModelSpec]:
-    """Return the classical tests that need only the data."""
-    plain_tests = [spec for spec in TESTS if spec.name not in (*_OTHER_TESTS, _GROUP_TEST)]
-    return [*(spec for spec in TESTS if spec.name == _GROUP_TEST and has_groups), *plain_tests]
+def list_tests(has_columns: bool) -> list[ModelSpec]:
+    """Return the classical tests that need only the data, and maybe a column of groups."""
+    plain_tests = [spec for spec in TESTS if spec.name not in (*_OTHER_TESTS, GROUP)]
+    return [*(spec for spec in TESTS if spec.name == GROUP and has_columns), *plain_tests]
 
 
 def list_data_kinds() -> list[str]:
@@ -137,7 +133,7 @@ def build_fields(
                 choice for choice in _list_values(typed_value) if choice not in extra_choices
             ]
             offered_columns = list(dict.fromkeys([*offered[option.name], *chosen_columns]))
-        if offered_columns or option.name not in RESPONDENT_OPTIONS:
+        if offered_columns or option.name != BY:
             form_fields.append(_build_field(option, options, typed_value, offered_columns, methods))
     return form_fields
 
@@ -242,7 +238,7 @@ def _build_word_menu(option: Option, default: str) -> _Menu:
     """Build a menu of the words that an option accepts."""
     field_texts = english_texts.texts.field
     menu_kind = "choice"
-    if "|" in option.metavar and option.type != PEOPLE_VALUE:
+    if "|" in option.metavar:
         menu_kind = "words"
     label_by_word = {
         word: english_texts.find_choice_label(option.name, word) for word in option.words

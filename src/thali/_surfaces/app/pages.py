@@ -18,7 +18,7 @@ from thali.errors import ThaliError
 from ..cli.model_lookup import find_model
 from . import background_runs, english_texts
 from .background_runs import Runs, read_end
-from .comparison_candidates import has_evidence, has_groups, list_candidates, select_ticked
+from .comparison_candidates import has_evidence, list_candidates, select_ticked
 from .data_description import find_reading
 from .english_texts import AppWords
 from .form_fields import (
@@ -26,8 +26,6 @@ from .form_fields import (
     CODING,
     COVARIATES,
     FILE,
-    GROUP,
-    QUESTIONS,
     WHERE,
     Field,
     build_fields,
@@ -228,9 +226,7 @@ class Pages:
         role_options = [option for option in other_options if option.name in reading["roles"]]
         if named_arguments:  # a page about a problem shows only the options that the problem names
             role_options = []
-        names_elsewhere = {option.name for option in (*named_options, *role_options)} | set(
-            QUESTIONS
-        )
+        names_elsewhere = {option.name for option in (*named_options, *role_options)} | {COVARIATES}
         other_options_by_kind = {
             name: [option for option in options if option.name not in names_elsewhere]
             for name, options in options_by_kind.items()
@@ -263,8 +259,7 @@ class Pages:
         refusal = _Refusal(read_end(study, FIT), fit_request)
         offered_columns = _list_offered_columns(reading)
         model_contexts = []
-        has_people = reading["kind"] == EXPERIMENTS or bool(offered_columns[GROUP])
-        has_people = has_people or GROUP in study.typed
+        has_people = reading["kind"] == EXPERIMENTS or reading["has_people"]
         for offer in list_offers(reading["kind"]):
             name = offer.name
             spec = offer.spec
@@ -288,9 +283,10 @@ class Pages:
                     "fields": refusal.attach(model_fields, name),
                 }
             )
-        option_by_name = {option.name: option for option in list_shown_options(reading["kind"])}
         question_options = [
-            option_by_name[name] for name in QUESTIONS if name in reading["questions"]
+            option
+            for option in list_shown_options(reading["kind"])
+            if option.name == COVARIATES and reading["asks_covariates"]
         ]
         question_fields = refusal.attach(
             build_fields(
@@ -347,7 +343,6 @@ class Pages:
             "texts": getattr(english_texts.texts, run),
             "models": [(candidate.name, candidate.name) for candidate in list_candidates(study)],
             "ticked": select_ticked(study, run),
-            "has_groups": has_groups(study),
             "state": state,
             "end": run_end,
             "has_report": has_ended and (study.path / run / "report.html").exists(),
@@ -355,13 +350,13 @@ class Pages:
 
     def _build_test_context(self, study: StudyFolder) -> dict[str, Any]:
         """Return the template variables of the screen of classical tests."""
+        group_columns = _list_offered_columns(find_reading(study))[BY]
         return {
             "tests": [
                 (spec.name, english_texts.describe_model(spec, spec.name))
-                for spec in list_tests(has_groups(study))
+                for spec in list_tests(bool(group_columns))
             ],
-            "may_group": not has_groups(study)
-            and bool(_list_offered_columns(find_reading(study))[GROUP]),
+            "group_columns": group_columns,
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.find_state(study, TEST),
             "end": read_end(study, TEST),
@@ -425,8 +420,8 @@ def _list_field_values(
 
 
 def _list_offered_columns(reading: dict[str, Any]) -> dict[str, list[str]]:
-    """Return the columns offered as groups, covariates and respondent attributes."""
-    no_columns: dict[str, list[str]] = {name: [] for name in (GROUP, COVARIATES, BY)}
+    """Return the columns offered as covariates and respondent attributes."""
+    no_columns: dict[str, list[str]] = {COVARIATES: [], BY: []}
     return no_columns | reading["offered"] | {CODING: reading["values"]}
 
 
@@ -450,7 +445,7 @@ class _Refusal:
             spec, _ = find_model(self._model)
             options = [
                 *spec.select_options(spec.choose_method(request["typed"])),
-                *(option for option in spec.options if option.name in QUESTIONS),
+                *(option for option in spec.options if option.name == COVARIATES),
             ]
             refused_words = (
                 option.word for name in end["named"] for option in options if option.name == name

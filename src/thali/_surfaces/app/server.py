@@ -32,14 +32,15 @@ from ..cli.model_lookup import find_model
 from ..cli.model_options import index_options
 from . import background_runs, english_texts
 from .background_runs import Runs
-from .comparison_candidates import build_comparison_request, has_evidence, has_groups
+from .comparison_candidates import build_comparison_request, has_evidence
 from .data_description import build_empty_reading, find_reading
 from .downloads import Tickets, find_file, zip_study
 from .english_texts import AppWords, render_error
 from .form_fields import (
+    BY,
+    COVARIATES,
     GROUP,
     NO,
-    QUESTIONS,
     RESPONDENT,
     YES,
     list_data_kinds,
@@ -233,8 +234,6 @@ class Server:
         if model not in reading.get("models", ()):
             return _build_problem(english_texts.texts.refused.choose_model)
         spec, _ = find_model(model)
-        if form.get(GROUP) and all(option.name != GROUP for option in spec.options):
-            return _build_problem(english_texts.texts.refused.no_groups, fields=[GROUP])
         if (
             "asked" in form
             and (problem_response := await self._read_again(request, study, form)) is not None
@@ -290,7 +289,7 @@ class Server:
     async def _read_again(
         self, request: Request, study: StudyFolder, form: dict[str, str]
     ) -> Response | None:
-        """Read the table again if the form changes groups or covariates; else None.
+        """Read the table again if the form changes covariates; else None.
 
         If they cannot be used, the table remains unchanged and a problem is returned.
         """
@@ -299,7 +298,7 @@ class Server:
         options = list_data_options(reading["kind"])
         old_questions, other_options = _split_questions(study.typed, options)
         new_questions = _read_form_options(
-            form, [option for option in options if option.name in QUESTIONS]
+            form, [option for option in options if option.name == COVARIATES]
         )
         if new_questions == old_questions:
             return None
@@ -386,21 +385,21 @@ class Server:
     async def test(self, request: Request) -> Response:
         """Start a classical test with the submitted options."""
         study = self._find_study(request)
-        test_name = (await _read_form(request)).get("test", "")
+        form = await _read_form(request)
+        test_name = form.get("test", "")
+        reading = study.read("reading")
+        group_columns = reading.get("offered", {}).get(BY, [])
         spec = next(
-            (spec for spec in list_tests(has_groups(study)) if spec.name == test_name), None
+            (spec for spec in list_tests(bool(group_columns)) if spec.name == test_name), None
         )
-        if spec is None or study.read("reading").get("kind") != PAIRS:
+        if spec is None or reading.get("kind") != PAIRS:
             raise HTTPException(404)
-        typed_options = study.typed
-        study.write(
-            TEST,
-            {
-                "name": test_name,
-                "typed": translate_typed_options(typed_options, spec.options),
-                "paths": [],
-            },
-        )
+        typed_options = translate_typed_options(study.typed, spec.options)
+        if test_name == GROUP:
+            if form.get(GROUP) not in group_columns:
+                raise HTTPException(400)
+            typed_options[GROUP] = form[GROUP]
+        study.write(TEST, {"name": test_name, "typed": typed_options, "paths": []})
         self.runs.start_run(study, TEST)
         return _redirect(study, SCREEN_OF[TEST])
 
@@ -587,8 +586,8 @@ def _read_form_options(form: dict[str, str], options: Sequence[Option]) -> dict[
 def _split_questions(
     typed: dict[str, Any], options: Sequence[Option]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split typed options into answers on groups/covariates and reading options."""
-    question_words = {option.word for option in options if option.name in QUESTIONS}
+    """Split typed options into covariates and reading options."""
+    question_words = {option.word for option in options if option.name == COVARIATES}
     other_options = dict(typed)
     return {
         word: other_options.pop(word) for word in typed if word in question_words

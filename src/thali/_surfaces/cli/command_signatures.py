@@ -217,13 +217,12 @@ def compare(
     models: Annotated[
         str | None,
         typer.Option(
-            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
+            metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|PEOPLE[:...],...",
             help="Models to compare, separated by commas. NAME=MODEL sets the name that is printed."
             " A model is a name of thali fit --model (such as plackett-luce), with default"
             " settings; a value of --aspects or --features (such as ibp or unique); or tree"
-            " (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also common,"
-            " free:BTL or similar:BTL: the worths of the groups. With respondents, also a value of"
-            " --people, such as adjusted, individuals:BTL or classes:2:BTL.",
+            " (with --tree; tree:0.5 sets the leaf length to 0.5). With respondents, also a value"
+            " of --people, such as adjusted or individuals:BTL.",
             show_default="default models for the kind of data",
         ),
     ] = None,

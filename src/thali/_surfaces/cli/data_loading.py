@@ -19,7 +19,6 @@ from thali.errors import Argument, Clause, DataError, Setting, prefix_errors
 from .terminal_messages import OptionWords
 
 if TYPE_CHECKING:
-    from thali._data.base_classes import Judged
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.product_encoding import Scheme
     from thali._reading.table_files import RawTable
@@ -201,10 +200,6 @@ def recognise_data(
         sentences = [sentence]
     if isinstance(data, Judged) and (example_text := data.example()):
         sentences.append(f"e.g. {example_text}")
-    if (group_column := read_arguments.get("group")) is not None:
-        data = _split_by_group(named_data, spec, read_arguments, data)
-        sentences.append(f"by {group_column!r}: {data}")
-        return data, sentences, other_kind
     if not isinstance(data, Judged):
         return data, sentences, other_kind
     if data.respondents:
@@ -225,38 +220,6 @@ def recognise_data(
         sentences.append(f"{format_plural(data.n_ties, 'tie')} {_TIES[ties_argument]}")
         data = data.without_ties(ties_argument)
     return data, sentences, other_kind
-
-
-def _split_by_group(
-    named_data: NamedData, spec: ModelSpec, read_arguments: dict[str, Any], data: "Judged"
-) -> Any:
-    """Split the data by the column of groups."""
-    from thali._data.grouped_data import GroupedData
-
-    group_column = read_arguments["group"]
-    if data.people is not None and group_column in map(str, data.people.columns):
-        grouped_data = GroupedData(data.by_group(group_column))
-    else:
-        respondent_data, _ = recognise_table(
-            named_data.table, spec.data, read_arguments | {"respondent": group_column}
-        ).build()
-        if data.respondents and respondent_data.respondents != data.respondents:
-            data.by_group(group_column)  # raises the error about the column
-        grouped_data = GroupedData(respondent_data.by_respondent())
-    if len(grouped_data) == 1:
-        raise DataError(
-            f"Column {group_column!r} contains only {grouped_data.names[0]!r}; remove ",
-            Argument("group"),
-            ".",
-        )
-    if len(grouped_data) == data.n_answers:
-        raise DataError(
-            f"Column {group_column!r} has a different value in every row; choose a column with"
-            " repeated values."
-        )
-    if read_arguments.get("ties") in _TIES:
-        grouped_data = grouped_data.without_ties(read_arguments["ties"])
-    return grouped_data
 
 
 def add_option_covariates(data: Any, path: Path) -> Any:

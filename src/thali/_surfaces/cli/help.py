@@ -46,15 +46,12 @@ _MODELS = {
 }
 
 FIT_PANELS: Panels = {
-    "Your data": {
-        **_COLUMNS,
-        "--group COLUMN": "Column with groups of respondents, fitted jointly",
-    },
+    "Your data": _COLUMNS,
     "The model": {
         "--model NAME": "Model; listed below by kind of data",
         "--method METHOD": "Estimation method, such as maximum-likelihood",
         "--aspects FILE": "Table with the aspects you expect",
-        "--people WORD": "How respondents differ: individuals, classes:3",
+        "--people WORD": "How respondents differ, such as individuals",
     },
     "Run time": {
         "--draws N": "Draws per chain",
@@ -73,7 +70,6 @@ COMPARE_PANELS: Panels = {
         "--by WORD": "Criterion: evidence (if available) or prediction",
         "--leave-out PART": "What to hold out: pair, respondent, choice, task, row",
         "--folds N": "Number of cross-validation folds",
-        "--group COLUMN": "Column with groups of respondents",
     },
     "Run time": {
         "--draws N": "Draws per chain",

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import thali
-from thali._data.kinds import DataForm, find_data_spec
 from thali._labels import check_labels, format_label
 from thali._model.aliases import normalise_aspects, normalise_method, normalise_name
 from thali._model.default_models import WORTHS
 from thali._model.registry import SPECS, find_spec_by_name, get_features_argument
-from thali._people.people_argument import COMMON, FREE, SIMILAR, Groups, LatentClasses, parse_people
+from thali._people.people_argument import Individuals
 from thali._posterior.respondent_dependence import ADJUSTED, INDEPENDENT, INDIVIDUALS
 from thali.errors import ArgumentError, DataError, prefix_errors
 
@@ -145,17 +144,15 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
 
 
 def parse_models(
-    text: str, settings: dict[Any, Any], data_form: DataForm, labels: tuple[str, ...]
+    text: str, settings: dict[Any, Any], data_kind: str, labels: tuple[str, ...]
 ) -> list[tuple[str, Any]]:
     """Parse --models to (name, unfitted model) pairs.
 
     Examples
     --------
-    >>> from thali._data.kinds import PAIRS, DataForm
+    >>> from thali._data.kinds import PAIRS
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
-    >>> parse_models(
-    ...     "BTL, 3", settings, DataForm(PAIRS), ("a", "b")
-    ... )  # doctest: +NORMALIZE_WHITESPACE
+    >>> parse_models("BTL, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
     [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
@@ -167,9 +164,9 @@ def parse_models(
                 "--models must list models separated by commas, such as unique,3,ibp; got"
                 f" {text!r}."
             )
-        people_arguments, model_text = _parse_people_prefix(model_text, data_form)
+        people_arguments, model_text = _parse_people_prefix(model_text, data_kind)
         has_tree = has_tree or _names_tree_model(model_text)
-        model = _build_model(model_text, settings, data_form.kind, labels)
+        model = _build_model(model_text, settings, data_kind, labels)
         named_models.append((name, model.set_params(**people_arguments)))
     if settings.get("tree") is not None and not has_tree:
         raise ArgumentError(
@@ -178,36 +175,15 @@ def parse_models(
     return named_models
 
 
-def _parse_people_prefix(model_text: str, data_form: DataForm) -> tuple[dict[str, Any], str]:
+def _parse_people_prefix(model_text: str, data_kind: str) -> tuple[dict[str, Any], str]:
     """Split a prefix such as "individuals:" off a model text; return parameters, rest."""
     prefix, _, model_part = model_text.partition(":")
-    if data_form.has_groups:
-        return _parse_group_weights(model_text)
-    if get_features_argument(data_form.kind) == "aspects":
+    if get_features_argument(data_kind) == "aspects":
         if prefix in (INDEPENDENT, ADJUSTED):
-            return {"people": parse_people(prefix)}, model_part or "ibp"
+            return {"people": prefix}, model_part or "ibp"
         if prefix == INDIVIDUALS:
-            return {"people": parse_people(prefix)}, _require_worths(model_text, model_part)
-    if prefix == "classes" and find_data_spec(data_form.kind).has_classes:
-        n_classes, _, model_part = model_part.partition(":")
-        if not n_classes.isdecimal():
-            raise ArgumentError(
-                f"{model_text!r} in --models must have the form classes:N, such as classes:2."
-            )
-        return {"people": LatentClasses(int(n_classes))}, _require_worths(model_text, model_part)
+            return {"people": Individuals()}, _require_worths(model_text, model_part)
     return {}, model_text
-
-
-def _parse_group_weights(model_text: str) -> tuple[dict[str, Any], str]:
-    """Split a prefix such as "free:" off a model text; return parameters, rest."""
-    prefix, _, model_part = model_text.partition(":")
-    if prefix == COMMON:
-        return {"people": Groups(COMMON)}, model_part or "ibp"
-    if prefix in (FREE, SIMILAR):
-        return {"people": Groups(prefix)}, _require_worths(model_text, model_part)
-    if _names_worths(model_text):
-        return {"people": Groups()}, model_text
-    return {"people": Groups(COMMON)}, model_text
 
 
 def _names_worths(model_text: str) -> bool:

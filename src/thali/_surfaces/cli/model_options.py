@@ -73,7 +73,6 @@ COMPARED = (
         "monotone",
         "ties",
         "best-worst",
-        "group",
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),

@@ -19,10 +19,8 @@ from thali._model.model_spec import (
     NUMBER,
     NUMBERS,
     PAIRS,
-    PEOPLE_VALUE,
     Option,
 )
-from thali._people.people_argument import parse_people
 from thali.errors import Argument, ArgumentError
 
 
@@ -207,7 +205,6 @@ _PARSERS = {
     CUTS: _parse_cuts,
     CONDITIONS: _parse_conditions,
     CONTRASTS: _parse_contrasts,
-    PEOPLE_VALUE: lambda option, text: parse_people(text),
 }
 
 

@@ -17,7 +17,8 @@ from thali._labels import escape_unprintable
 from thali._model.finding import SCREEN, TEXT, Findings
 from thali._model.model_spec import Option
 from thali._model.registry import SPECS
-from thali._people.people_argument import Groups, Individuals, LatentClasses
+from thali._people.people_argument import Individuals
+from thali._posterior.respondent_dependence import INDIVIDUALS
 from thali.errors import ConvergenceWarning, InterruptedWarning, ThaliError, ThaliWarning, Words
 
 
@@ -82,8 +83,8 @@ class OptionWords(Words):
             for word, word_value in option.words.items():
                 if word_value is value or word_value == value:
                     return word
-        if isinstance(value, Individuals | LatentClasses | Groups):
-            return value.typed
+        if isinstance(value, Individuals):
+            return INDIVIDUALS
         if isinstance(value, dict):
             return ",".join(f"{key}={self.value('', number)}" for key, number in value.items())
         if isinstance(value, tuple | list):

@@ -1,13 +1,10 @@
 """Answers of respondents as arrays that kernels read, respondent by respondent."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._data.pairs import PairedComparisons
-from thali._data.respondent_answers import Answers
 from thali._inference.index_arithmetic import part_bounds
 from thali._model.best_worst_probabilities import REVERSED
 
@@ -61,45 +58,10 @@ def tabulate_answers(
         Standardised columns of the respondents.
     """
     if isinstance(data, Choices):
-        blocks = build_set_blocks(data, data.respondent)
+        blocks = build_set_blocks(data)
     else:
-        answers = data.cells.answers
-        blocks = build_pair_blocks(data, answers, answers.pair, answers.respondent, has_ties)
-    is_worth_difference = rule == REVERSED and data.worst is not None
-    n_people = len(data.respondents)
-    return tabulate_blocks(
-        blocks, is_worth_difference, lapse, has_ties, data.n_options, n_people, columns
-    )
-
-
-def tabulate_groups(groups: Sequence[Any], rule: str, lapse: float, has_ties: bool) -> AnswerTable:
-    """Return the answers of all groups for kernels, each group as one person."""
-    blocks = []
-    first_data = groups[0]
-    for g, data in enumerate(groups):
-        if isinstance(data, Choices):
-            blocks += build_set_blocks(data, np.full(len(data.respondent), g))
-        else:
-            cell_indices = np.arange(len(data.cells.pair))
-            blocks += build_pair_blocks(
-                data, data.cells, cell_indices, np.full(len(cell_indices), g), has_ties
-            )
-    is_difference = rule == REVERSED and first_data.worst is not None
-    return tabulate_blocks(
-        blocks, is_difference, lapse, has_ties, first_data.n_options, len(groups)
-    )
-
-
-def tabulate_blocks(
-    blocks: list[AnswerBlock],
-    is_difference: bool,
-    lapse: float,
-    has_ties: bool,
-    n: int,
-    N: int,
-    columns: np.ndarray | None = None,
-) -> AnswerTable:
-    """Return blocks of answers of N respondents as kernels read them."""
+        blocks = build_pair_blocks(data, has_ties)
+    N, n = len(data.respondents), data.n_options
     person_of_answer, answer_counts, is_tied = (
         np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3)
     )
@@ -119,7 +81,7 @@ def tabulate_blocks(
     if columns is not None:
         x = np.hstack([x, columns])
     return AnswerTable(
-        is_difference,
+        rule == REVERSED and data.worst is not None,
         has_ties,
         float(lapse),
         n,
@@ -135,17 +97,14 @@ def tabulate_blocks(
     )
 
 
-def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
-    """Return choices from sets in blocks by size, chosen options first.
-
-    `person` is that of each answer.
-    """
+def build_set_blocks(data: Choices) -> list[AnswerBlock]:
+    """Return choices from sets in blocks by size, chosen options first."""
     answers_by_size = iterate_answers_by_size(
         data, data.set_of[data.choice], data.choice, data.worst
     )
     return [
         AnswerBlock(
-            person[answer_indices].astype(np.int64),
+            data.respondent[answer_indices].astype(np.int64),
             members,
             data.times[answer_indices],
             np.zeros(len(answer_indices), bool),
@@ -154,21 +113,17 @@ def build_set_blocks(data: Choices, person: np.ndarray) -> list[AnswerBlock]:
     ]
 
 
-def build_pair_blocks(
-    data: PairedComparisons, answers: Answers, cell: np.ndarray, person: np.ndarray, has_ties: bool
-) -> list[AnswerBlock]:
-    """Return comparisons in blocks: first chosen, second chosen, tie.
-
-    `answers` are counts, with the cell and the person of each.
-    """
-    pair_options = np.column_stack([data.cells.first, data.cells.second])[cell]
+def build_pair_blocks(data: Any, has_ties: bool) -> list[AnswerBlock]:
+    """Return comparisons in blocks: first chosen, second chosen, tie."""
+    answers = data.cells.answers
+    pair_options = np.column_stack([data.cells.first, data.cells.second])[answers.pair]
     outcomes = (answers.wins, pair_options, False), (answers.losses, pair_options[:, ::-1], False)
     if has_ties:
         outcomes += ((answers.tied, pair_options, True),)
     blocks = []
     for answer_counts, ordered_options, is_tied in outcomes:
         counted_rows = np.flatnonzero(answer_counts)
-        person_of_row = person[counted_rows].astype(np.int64)
+        person_of_row = answers.respondent[counted_rows].astype(np.int64)
         tie_flags = np.full(len(counted_rows), is_tied)
         blocks.append(
             AnswerBlock(

@@ -16,6 +16,7 @@ from thali._posterior.posterior_tree import Posterior
 from ..estimation_methods import LaplaceEngine, WorthFit, WorthResults
 from ..simulation import build_prior_sample
 from ..worth_draws import MAX_SUMMARY_OPTIONS, Quantities, WorthDraws
+from .gibbs_sweep import PeopleRecord
 from .individual_posterior import PeopleProblem
 from .log_predictive import estimate_log_predictive
 from .respondent_draws import RespondentDraws, draw_new_respondents, read_respondent_draws
@@ -38,7 +39,7 @@ FIRST_DRAWS = 500  # draws of each chain at the first convergence check
 
 
 class RespondentFit(WorthFit):
-    """Fit of the worths of respondents, classes or groups by Markov chains."""
+    """Fit of the worths of respondents by Markov chains."""
 
     first_draws = FIRST_DRAWS
 
@@ -51,7 +52,7 @@ class RespondentFit(WorthFit):
 
     def build_tree(self, chains: Sequence[Any]) -> "xarray.DataTree":
         """Return the posterior tree of the chains."""
-        records = [self.problem.record_class(**draws) for draws in cut_records(chains)[1]]
+        records = [PeopleRecord(**draws) for draws in cut_records(chains)[1]]
         return self.problem.build_tree_from_records(records, self.describe_run())
 
 
@@ -140,17 +141,16 @@ class IndividualsEngine(LaplaceEngine):
     has_evidence = False
     findings = "thali._worths.people.findings"
     problem_class = PeopleProblem
-    fit_class: type[WorthFit] = RespondentFit
+    fit_class = RespondentFit
     results_class = IndividualResults
-    draw_record = staticmethod(sample_people_record)
 
     def sample_prior(
         self, problem: PeopleProblem, rngs: Sequence[np.random.Generator]
     ) -> PriorSample:
         """Sample worths from the prior and data given them, once per generator."""
-        record = self.draw_record(problem, rngs)
+        record = sample_people_record(problem, rngs)
         posterior = Posterior(problem.build_tree_from_records([record], {}))
-        results = self.results_class(posterior)
+        results = IndividualResults(posterior)
         simulation = simulate_answers(problem, results.draws, results.respondent_draws, rngs[0])
         simulated = observe_counts(problem, simulation.counts)
         empty_data = [None] * len(rngs)

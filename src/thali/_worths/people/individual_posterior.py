@@ -1,6 +1,6 @@
 """Posterior of individual worths: data, settings, chains and tree of draws."""
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from thali._model.best_worst_probabilities import LARGEST_RANKED, RANKING, REVER
 from thali._model.dependent_answers import build_individual_dependence
 from thali._people.people_argument import (
     ADJUSTED,
-    Groups,
     Individuals,
-    LatentClasses,
     unknown_respondents_error,
 )
 from thali._people.respondent_columns import build_covariates
@@ -64,7 +62,6 @@ class PeopleProblem(WorthProblem):
     """Data of respondents with individual worths, and the settings of a fit."""
 
     variables = _VARIABLES
-    record_class: ClassVar[type[Any]] = PeopleRecord
 
     def __init__(
         self,
@@ -143,7 +140,7 @@ class PeopleProblem(WorthProblem):
         return self.build_tree_from_arrays(arrays, coordinates, log_tie, stored_data, attributes)
 
 
-def refuse_data(data: Any, rule: str, people: Individuals | LatentClasses | Groups) -> None:
+def refuse_data(data: Any, rule: str, people: Individuals) -> None:
     """Raise an error for data to which individual worths cannot be fitted.
 
     Raises
@@ -158,32 +155,19 @@ def refuse_data(data: Any, rule: str, people: Individuals | LatentClasses | Grou
         if len(data.respondents) == 1:
             raise single_respondent_error(people)
         raise unknown_respondents_error(people)
-    refuse_answers(data, rule, people)
-
-
-def refuse_answers(
-    data: Any,
-    rule: str,
-    people: Individuals | LatentClasses | Groups,
-    suggested_people: str | Groups = ADJUSTED,
-) -> None:
-    """Raise an error for answers that have no likelihood for one person.
-
-    `suggested_people` is the setting of `people` that the message suggests.
-    """
     if data.covariate_names:
         raise ArgumentError(
             Setting("people", people),
             f" does not support covariates, but the data have {shorten(data.covariate_names)}; set"
             " ",
-            Setting("people", suggested_people),
+            Setting("people", ADJUSTED),
             ", or leave the columns out.",
         )
     if isinstance(data, Choices) and data.n_ties:
         raise DataError(
             Setting("people", people),
             " does not support ties in rankings; set ",
-            Setting("people", suggested_people),
+            Setting("people", ADJUSTED),
             ".",
         )
     if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:

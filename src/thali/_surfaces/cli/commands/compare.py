@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, find_data_spec
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, find_data_spec
 from thali._labels import format_plural, list_names
 from thali._model.default_models import choose_model, default_comparison
 from thali._model.model_spec import DATA, ModelSpec, Option
@@ -49,7 +49,7 @@ def run_compare(
     import thali
     from thali._comparison import findings  # noqa: F401  # names of files
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.holdout_schemes import convert_data, find_data_form
+    from thali._comparison.holdout_schemes import convert_data, find_compared_kind
 
     specs = find_named_specs(models or "")
     option_by_word = _find_options(specs)
@@ -61,16 +61,16 @@ def run_compare(
     check_output_folder(out)
     named_data = find_data(data_name)
     data, reading_sentence = _load_compared_data(named_data, specs, values_by_word)
-    has_methods = find_data_form(data) == DataForm(PAIRS)
+    has_methods = find_compared_kind(data) == PAIRS
     leave_out = own["leave_out"]
     data = convert_data(data, leave_out)
-    data_form = find_data_form(data)
+    data_kind = find_compared_kind(data)
     data_sentence = f"{data_name}: {reading_sentence}"
     notify(data_sentence)
-    _check_applicable_options(data_form, has_methods, data_name, typed)
-    _check_leave_out(leave_out, data_form)
-    model_list = models or _find_default_models(data, data_form)
-    named_models = parse_models(model_list, values_by_word, data_form, getattr(data, "labels", ()))
+    _check_applicable_options(data_kind, has_methods, data_name, typed)
+    _check_leave_out(leave_out, data_kind)
+    model_list = models or _find_default_models(data, data_kind)
+    named_models = parse_models(model_list, values_by_word, data_kind, getattr(data, "labels", ()))
     criterion = own["by"]
     folds = own["folds"]
     if criterion is None:
@@ -78,7 +78,7 @@ def run_compare(
         criterion = _choose_criterion([model for _, model in named_models], is_plain)
     if criterion == PREDICTION and folds is None:
         folds = _plan_folds(data, leave_out, len(named_models))
-    has_budget = criterion == PREDICTION and get_features_argument(data_form.kind) != ""
+    has_budget = criterion == PREDICTION and get_features_argument(data_kind) != ""
     run_settings = _select_run_settings(values_by_word, has_budget) | {
         "by": criterion,
         "leave_out": leave_out,
@@ -111,27 +111,25 @@ def _select_run_settings(values_by_word: dict[str, Any], has_budget: bool) -> di
     }
 
 
-def _check_leave_out(leave_out: str | None, data_form: DataForm) -> None:
+def _check_leave_out(leave_out: str | None, data_kind: str) -> None:
     """Raise ArgumentError if data of this form cannot be divided by `leave_out`."""
     from thali._comparison.holdout_schemes import SCHEMES
 
-    if leave_out in (None, *SCHEMES[data_form]):
+    if leave_out in (None, *SCHEMES[data_kind]):
         return
-    scheme_names = list(SCHEMES[data_form])
-    if find_data_spec(data_form.kind).by_people:
+    scheme_names = list(SCHEMES[data_kind])
+    if find_data_spec(data_kind).by_people:
         scheme_names.append("respondent")
     raise ArgumentError(
         Argument("leave_out"),
-        f" must be {' or '.join(scheme_names)} for {data_form}; got {leave_out!r}.",
+        f" must be {' or '.join(scheme_names)} for {data_kind}; got {leave_out!r}.",
     )
 
 
-def _find_default_models(data: "Judged", data_form: DataForm) -> str:
+def _find_default_models(data: "Judged", data_kind: str) -> str:
     """Return the text of --models that is used if none are typed."""
-    data_spec = find_data_spec(data_form.kind)
-    if data_form.has_groups:
-        return data_spec.compared_by_group
-    if data_form == DataForm(CHOICES):
+    data_spec = find_data_spec(data_kind)
+    if data_kind == CHOICES:
         return default_comparison(data, data_spec.compared)
     return data_spec.compared
 
@@ -263,18 +261,18 @@ def _choose_data_spec(
 
 
 def _check_applicable_options(
-    data_form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]
+    data_kind: str, has_methods: bool, data_name: str, typed: dict[str, Any]
 ) -> None:
     """Raise ArgumentError for a typed option of models for other data."""
     specs_by_word = {word: [spec for spec, option in index_options()[word]] for word in typed}
     for word, owner_specs in specs_by_word.items():
-        if not any(data_form.kind in spec.data for spec in owner_specs):
+        if not any(data_kind in spec.data for spec in owner_specs):
             data_kinds = dict.fromkeys(data for spec in owner_specs for data in spec.data)
             raise ArgumentError(
                 f"--{word} applies to {list_names(data_kinds)}, but {data_name!r} contains"
-                f" {data_form}; remove --{word}."
+                f" {data_kind}; remove --{word}."
             )
     if "method" in typed and not has_methods:
         raise ArgumentError(
-            f"--method requires {PAIRS}, but {data_name!r} contains {data_form}; remove --method."
+            f"--method requires {PAIRS}, but {data_name!r} contains {data_kind}; remove --method."
         )

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._data.kinds import EXPERIMENTS, PAIRS, DataForm, get_data_form
+from thali._data.kinds import EXPERIMENTS, PAIRS
 from thali._labels import format_label, format_plural
 from thali._model.aliases import normalise_method
 from thali._model.command_line_options import TABLE_OPTIONS
@@ -18,7 +18,7 @@ from thali._model.default_models import (
 from thali._model.finding_settings import AnswerSettings
 from thali._model.model_spec import DATA, FIT, MODEL, REPORT, ModelSpec, Option
 from thali._model.registry import SPECS
-from thali._people.people_argument import Groups, Individuals, individuals_required_error
+from thali._people.people_argument import Individuals, individuals_required_error
 from thali.errors import Argument, ArgumentError, DataError, Setting, prefix_errors
 
 from ..data_loading import NamedData, detect_data_kind, load_holdouts
@@ -50,7 +50,7 @@ class FitRequest(NamedTuple):
             if option.to == destination
         }
         if destination == MODEL and self.spec.method_of_individuals:
-            argument_by_name = merge_people(argument_by_name, "group" in self.options)
+            argument_by_name = merge_people(argument_by_name)
         if destination == FIT and self.has_cores:  # such fits have a progress bar
             argument_by_name["progressbar"] = True
         return argument_by_name
@@ -95,15 +95,12 @@ class FitRequest(NamedTuple):
         return AnswerSettings(**settings)
 
 
-def merge_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
-    """Combine --people, --by and --group into the argument `people` of the model."""
+def merge_people(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Combine --people and --by into the argument `people` of the model."""
     described_columns = arguments.pop("by", None)
-    people = arguments.get("people")
     if described_columns is None:
-        if has_groups and people is None:
-            return arguments | {"people": Groups()}
         return arguments
-    if not isinstance(people, Individuals | None):
+    if not isinstance(arguments.get("people"), Individuals | None):
         raise individuals_required_error()
     return arguments | {"people": Individuals(described_columns)}
 
@@ -223,7 +220,7 @@ def request_default_model(
         model_clause += f" (features of more than {MAX_OBJECTS} objects are not stable)"
     if alternatives:
         model_clause += f" (alternative: --model {' or '.join(alternatives)})"
-    if get_data_form(data) == DataForm(PAIRS) and data.n_comparisons >= MANY_COMPARISONS:
+    if data.kind == PAIRS and data.n_comparisons >= MANY_COMPARISONS:
         model_clause += "; if ranks are enough, thali leaderboard answers in seconds"
     return request_model(
         terminal, offer.spec, offer.name, typed | default_settings, None
