@@ -158,7 +158,7 @@ def simulated(density, rng, points):
         density.compare_at_points(block, points) for block in density.split_rows(points.shape[1])
     ]
     p = (1 - density.rows.lapse) * np.concatenate(
-        [each.q for each in comparisons]
+        [each.split_probabilities()[0] for each in comparisons]
     ) + density.rows.lapse / 2
     tie = (
         np.exp(np.concatenate([each.log_nu for each in comparisons])) * np.sqrt(p * (1 - p))

@@ -103,7 +103,9 @@ def _make_pair_probabilities(density: "Density", points: np.ndarray) -> AnswerPr
             block_density.compare_at_points(block, points)
             for block in block_density.split_rows(points.shape[1])
         ]
-        p = mix_with_guess(np.concatenate([block.q for block in comparisons]).T, lapse)
+        p = mix_with_guess(
+            np.concatenate([block.split_probabilities()[0] for block in comparisons]).T, lapse
+        )
         if has_ties:
             log_nu = np.concatenate([block.log_nu for block in comparisons]).T
             outcome_probabilities = compute_win_tie_loss(p, 1.0 - p, np.exp(log_nu))

@@ -11,6 +11,7 @@ from thali._inference.numerics.bordered_block_matrix import BorderedBlocks
 from thali._inference.numerics.davidson_likelihood import (
     compute_derivatives,
     compute_log_likelihoods,
+    compute_logistic_log_likelihoods,
     compute_tie_ratio,
     split_probabilities,
 )
@@ -101,13 +102,18 @@ class ComparisonsAtPoints(NamedTuple):
 
     difference: np.ndarray  # of log worths
     discrimination: np.ndarray  # d of the judge
-    q: np.ndarray  # probability of the first option without lapse
-    q_rest: np.ndarray  # 1 - q
+    log_odds: np.ndarray  # of the first option without lapse
     log_nu: np.ndarray  # (rows, points)
+
+    def split_probabilities(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the probabilities of both options without lapse, (rows, points)."""
+        return split_probabilities(self.log_odds)
 
     def log_likelihoods(self, rows: DistinctComparisons) -> np.ndarray:
         """Return the log-likelihood of each row at each point, (rows, points)."""
-        return compute_log_likelihoods(rows, self.q, self.q_rest, self.log_nu)
+        if not rows.lapse and not rows.has_ties:
+            return compute_logistic_log_likelihoods(rows, self.log_odds)
+        return compute_log_likelihoods(rows, *self.split_probabilities(), self.log_nu)
 
 
 class Density:
@@ -345,15 +351,17 @@ class Density:
     def compare_at_points(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
         """Return log odds and probabilities of a block at points (size, n_points)."""
         worth_differences = block.along @ points[self.worths]
+        log_odds = worth_differences
         discrimination = np.ones((1, 1))
         if self.n_judges:
             discrimination = np.exp(self.log_discriminations(points))[block.rows.judge]
-        log_odds = discrimination * worth_differences + block.rows.x @ points[self.beta]
+            log_odds = discrimination * worth_differences
+        if block.rows.x.shape[1]:
+            log_odds = log_odds + block.rows.x @ points[self.beta]
         if self.n_bias:
             log_odds = log_odds + block.biased @ points[self.bias]
-        q, q_rest = split_probabilities(log_odds)
         log_nu = block.tying @ points[self.nu]
-        return ComparisonsAtPoints(worth_differences, discrimination, q, q_rest, log_nu)
+        return ComparisonsAtPoints(worth_differences, discrimination, log_odds, log_nu)
 
     def _iterate_log_likelihoods(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield each block's log-likelihoods, shape (rows, points)."""
@@ -511,7 +519,7 @@ class Density:
             comparisons = self.compare_at_points(block, points)
             log_density = log_density + comparisons.log_likelihoods(block.rows).sum(axis=0)
             derivatives = compute_derivatives(
-                block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
+                block.rows, *comparisons.split_probabilities(), comparisons.log_nu
             )
             self._add_likelihood_slope(
                 gradient, block, comparisons, derivatives.slope, derivatives.of_nu
@@ -688,7 +696,7 @@ class Density:
         """Return log odds of a block's rows and log-likelihood derivatives by them."""
         comparisons = self.compare_at_points(block, point[:, None])
         derivatives = compute_derivatives(
-            block.rows, comparisons.q, comparisons.q_rest, comparisons.log_nu
+            block.rows, *comparisons.split_probabilities(), comparisons.log_nu
         )
         log_likelihood = float(comparisons.log_likelihoods(block.rows).sum())
         mixed_derivative = derivatives.mixed[:, 0]

@@ -32,6 +32,17 @@ def split_probabilities(log_odds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.where(is_first, larger_p, smaller_p), np.where(is_first, smaller_p, larger_p)
 
 
+def compute_logistic_log_likelihoods(rows: Any, log_odds: np.ndarray) -> np.ndarray:
+    """Return the log-likelihood of each row's wins and losses, with neither lapses nor ties."""
+    # wins x - (wins + losses) ln(1 + e^x), with one exponential and one logarithm
+    log_totals = np.exp(-np.abs(log_odds))
+    log_totals += 1.0
+    np.log(log_totals, out=log_totals)
+    log_totals += np.maximum(log_odds, 0.0)
+    log_totals *= rows.wins + rows.losses
+    return rows.wins * log_odds - log_totals
+
+
 def compute_log_likelihoods(
     rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
@@ -39,11 +50,9 @@ def compute_log_likelihoods(
 
     Multinomial coefficients are left out. `log_nu` is empty without ties.
     """
-    guess_p = rows.lapse / 2.0
-    non_lapse = 1.0 - rows.lapse
     counts_and_shares = (rows.wins, p_win), (rows.losses, p_loss)
     win_terms, loss_terms = (
-        count * np.log(np.maximum(non_lapse * share + guess_p, TINY))
+        count * np.log(np.maximum(_add_lapses(rows, share), TINY))
         for count, share in counts_and_shares
     )
     if not rows.has_ties:
@@ -62,9 +71,14 @@ def compute_tie_ratio(
     rows: Any, p_win: np.ndarray, p_loss: np.ndarray, log_nu: np.ndarray
 ) -> np.ndarray:
     """Return P(tie) / P(no tie) of each row."""
-    guess_p = rows.lapse / 2.0
-    non_lapse = 1.0 - rows.lapse
-    return np.exp(log_nu) * np.sqrt((non_lapse * p_win + guess_p) * (non_lapse * p_loss + guess_p))
+    return np.exp(log_nu) * np.sqrt(_add_lapses(rows, p_win) * _add_lapses(rows, p_loss))
+
+
+def _add_lapses(rows: Any, p: np.ndarray) -> np.ndarray:
+    """Return probabilities of choices, some of which are made at random."""
+    if not rows.lapse:
+        return p
+    return (1.0 - rows.lapse) * p + rows.lapse / 2.0
 
 
 def compute_derivatives(
