@@ -1,6 +1,7 @@
 """Posterior of every fit: DataTree in the ArviZ schema, netCDF file, summary, convergence.
 
 draws_writer.py               draws become variables of a tree
+deferred_arrays.py            variables that are computed when they are read
 posterior_tree.py             a tree's variables by name, for all who read them
 datatree_files.py             trees as netCDF files, and as the sum of two fits
 summary_table.py              means, intervals, R-hat and effective sizes

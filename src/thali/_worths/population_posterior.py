@@ -4,7 +4,7 @@ import copy
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -167,6 +167,8 @@ class WorthProblem:
 
         `points` is (chains, draws, size), `log_sds` (chains, draws, 4).
         """
+        from thali._posterior.deferred_arrays import defer
+
         shape = points.shape[:2]
         density = self.density
         point_columns = points.reshape(-1, points.shape[2]).T
@@ -186,24 +188,21 @@ class WorthProblem:
         if self.covariates:
             arrays["covariate"] = draws.beta
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
-        if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
-            arrays["choice_probability"] = draws.pair_probabilities(
-                *np.triu_indices(self.single_data.n_options, k=1)
-            )
-            coordinates |= all_pair_coordinates(option_labels)
-        questions = self.single_data.questions(self.has_ties)
-        question_p = None
-        if len(questions.counts) <= MAX_PAIRS:
-            question_p = draws.question_probabilities(self.single_data, self.has_ties)(
-                slice(0, len(questions.sizes))
-            )
-            if isinstance(self.single_data, Choices) and self.single_data.worst is None:
-                arrays["set_probability"] = question_p
-                coordinates |= member_coordinates(self.single_data)
         arrays = {name: array.reshape(*shape, *array.shape[1:]) for name, array in arrays.items()}
+        derived = _DerivedDraws(draws, self.single_data, self.has_ties, shape)
+        if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
+            n_pairs = count_pairs(self.single_data.n_options)
+            arrays["choice_probability"] = defer((*shape, n_pairs), derived.compute_pairs)
+            coordinates |= all_pair_coordinates(option_labels)
+        has_questions = len(self.single_data.questions(self.has_ties).counts) <= MAX_PAIRS
+        is_choice_of_one = isinstance(self.single_data, Choices) and self.single_data.worst is None
+        if has_questions and is_choice_of_one:
+            n_places = len(self.single_data.members)
+            arrays["set_probability"] = defer((*shape, n_places), derived.compute_answers)
+            coordinates |= member_coordinates(self.single_data)
         writer = self._write_draws(arrays, coordinates, stored_data)
-        if question_p is not None:
-            self._write_log_likelihoods(writer, questions.log_likelihoods(question_p), stored_data)
+        if has_questions:
+            self._write_log_likelihoods(writer, derived, stored_data)
         writer.write_log_prior(self._log_priors(point_columns, spreads, shape), _NOTES)
         return writer.build(attributes)
 
@@ -233,28 +232,24 @@ class WorthProblem:
         return self._write_draws(arrays, coordinates, stored_data).build(attributes)
 
     def _write_log_likelihoods(
-        self, writer: DrawsWriter, question_log_likelihoods: np.ndarray, stored_data: StoredData
+        self, writer: DrawsWriter, derived: "_DerivedDraws", stored_data: StoredData
     ) -> None:
         """Write the pointwise log-likelihoods of the observed variable."""
+        from thali._posterior.deferred_arrays import defer
+
         variable_name, last_dimension = next(
             (str(variable_name), values[0])
             for variable_name, values in stored_data.observed.items()
         )
         if isinstance(self.single_data, Choices):
             last_dimension = "set"
-        else:  # a pair has a question for each distinct row of covariates
-            starts = np.searchsorted(
-                self.single_data.cells.pair, np.arange(self.single_data.n_pairs)
-            )
-            cell_coefficients = np.bincount(
-                self.single_data.cells.pair,
-                self.single_data.questions(self.has_ties).log_coefficients(),
-            )
-            question_log_likelihoods = np.add.reduceat(question_log_likelihoods, starts, axis=1)
-            question_log_likelihoods = (
-                question_log_likelihoods - cell_coefficients + stored_data.coefficients
-            )
-        log_likelihoods = question_log_likelihoods.reshape(*writer.draws["spread"].shape, -1)
+            n_observations = self.single_data.n_sets
+        else:
+            n_observations = self.single_data.n_pairs
+        log_likelihoods = defer(
+            (*derived.shape, n_observations),
+            partial(derived.compute_log_likelihoods, stored_data.coefficients),
+        )
         writer.write_log_likelihood(
             variable_name, (last_dimension,), log_likelihoods, stored_data.coordinates
         )
@@ -275,6 +270,40 @@ class WorthProblem:
         return {
             name: np.asarray(densities).reshape(shape) for name, densities in log_priors.items()
         }
+
+
+class _DerivedDraws(NamedTuple):
+    """What follows from draws of worths, computed when it is read."""
+
+    draws: WorthDraws
+    data: Any  # with one choice in each answer
+    has_ties: bool
+    shape: tuple[int, ...]  # (chains, draws)
+
+    def compute_pairs(self) -> np.ndarray:
+        """Return the probability that the first of each pair is chosen, (chain, draw, pair)."""
+        pairs = np.triu_indices(self.data.n_options, k=1)
+        return self.draws.pair_probabilities(*pairs).reshape(*self.shape, -1)
+
+    def compute_answers(self) -> np.ndarray:
+        """Return probabilities of all answers to all questions, (chain, draw, answer)."""
+        questions = slice(0, len(self.data.questions(self.has_ties).sizes))
+        probabilities = self.draws.question_probabilities(self.data, self.has_ties)(questions)
+        return probabilities.reshape(*self.shape, -1)
+
+    def compute_log_likelihoods(self, coefficients: Any) -> np.ndarray:
+        """Return log-likelihoods of sets, or of pairs with these `coefficients`."""
+        questions = self.data.questions(self.has_ties)
+        answers = self.compute_answers()
+        log_likelihoods = questions.log_likelihoods(answers.reshape(-1, answers.shape[2]))
+        if not isinstance(self.data, Choices):
+            # a pair has a question for each distinct row of covariates
+            question_pairs = self.data.cells.pair
+            starts = np.searchsorted(question_pairs, np.arange(self.data.n_pairs))
+            cell_coefficients = np.bincount(question_pairs, questions.log_coefficients())
+            log_likelihoods = np.add.reduceat(log_likelihoods, starts, axis=1)
+            log_likelihoods = log_likelihoods - cell_coefficients + coefficients
+        return log_likelihoods.reshape(*self.shape, -1)
 
 
 # Draws as chains, so that fits run, are stored and continue like all others ----------------------

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 # array entries of a block: rows times points times squared members of a set, or of subsets
 _BLOCK_ENTRIES = 1 << 20
+_PLAIN_POINTS = 256  # points at once, so that the weights of options stay in the cache
 MAX_TIED_WITH_LAPSES = 12  # tied options, whose subsets are all summed over
 N_NODES = 100  # nodes that a few tied options need
 # fall of the log integrand at the ends, for 12 digits and for 6
@@ -162,6 +163,29 @@ def iterate_answers_by_size(
         )
 
 
+class _PlainChoices(NamedTuple):
+    """Choices of one option from sets, as products of matrices need them."""
+
+    times_chosen: np.ndarray  # (n_options,)
+    blocks: list[tuple[Any, np.ndarray]]  # sparse memberships (rows, n_options), counts (rows,)
+
+
+def _gather_plain_choices(rows: SetAnswersBySize, n_options: int) -> _PlainChoices:
+    """Return how often options are chosen, and out of which sets."""
+    from scipy.sparse import csr_array
+
+    chosen = np.concatenate([members[:, 0] for members in rows.members])
+    blocks = []
+    for _, row_block in rows.iterate_blocks(_PLAIN_POINTS):
+        (members,) = row_block.members
+        starts = np.arange(0, members.size + 1, members.shape[1])
+        membership = csr_array(
+            (np.ones(members.size), members.ravel(), starts), shape=(len(members), n_options)
+        )
+        blocks.append((membership, row_block.counts))
+    return _PlainChoices(np.bincount(chosen, rows.counts, n_options), blocks)
+
+
 class ChoiceSetDensity(Density):
     r"""The density of log worths L and log discriminations d of judges, given choices from sets.
 
@@ -184,6 +208,7 @@ class ChoiceSetDensity(Density):
 
     rows: SetAnswersBySize
     _COUNTS: ClassVar[tuple[str, ...]] = ("counts",)
+    _plain_choices: "_PlainChoices | None" = None  # of the rows, once they are needed
 
     @property
     def n_terms(self) -> int:
@@ -200,15 +225,49 @@ class ChoiceSetDensity(Density):
 
     # The likelihood -------------------------------------------------------------------------------
 
+    def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
+        """Return the log-likelihood at each point, shape (n_points,)."""
+        log_worths = self._log_worths(points)
+        is_near = np.ptp(log_worths, axis=0) <= -MIN_LOG_WEIGHT
+        if not self._has_plain_choices() or not is_near.all():
+            return super().log_likelihoods(points)
+        largest = log_worths.max(axis=0)
+        if self._plain_choices is None:
+            self._plain_choices = _gather_plain_choices(self.rows, self.n_options)
+        times_chosen, blocks = self._plain_choices
+        weights = np.exp(log_worths - largest)
+        log_likelihoods = times_chosen @ log_worths - times_chosen.sum() * largest
+        for point_slice in iterate_slices(points.shape[1], 1, _PLAIN_POINTS):
+            point_weights = np.ascontiguousarray(weights[:, point_slice])
+            for membership, counts in blocks:
+                log_likelihoods[point_slice] -= counts @ np.log(membership @ point_weights)
+        return log_likelihoods
+
+    def _has_plain_choices(self) -> bool:
+        """Return whether all answers are choices of one option by judges alike, without lapses."""
+        rows = self.rows
+        has_ties = any(n_tied > 1 for n_tied in rows.n_tied)
+        return rows.rule == CHOICE and not (rows.lapse or self.n_judges or has_ties)
+
+    def with_rows(self, rows: Any) -> "ChoiceSetDensity":
+        """Return the same density for other counts of answers."""
+        density = super().with_rows(rows)
+        density._plain_choices = None
+        return density
+
+    def _log_worths(self, points: np.ndarray) -> np.ndarray:
+        """Return log worths of options at each point, shape (n_options, n_points)."""
+        log_worths = points[self.worths]
+        if self.option_values.shape[1]:
+            log_worths = log_worths + self.option_values @ points[self.beta]
+        return log_worths
+
     def _log_weights(
         self, rows: SetAnswersBySize, points: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return discriminations (rows, points, 1) and log weights (rows, points, m)."""
         # Log weights are relative to the largest one.
-        log_worths = points[self.worths]
-        if self.option_values.shape[1]:
-            log_worths = log_worths + self.option_values @ points[self.beta]
-        worths = log_worths[rows.members[0]].swapaxes(1, 2)
+        worths = self._log_worths(points)[rows.members[0]].swapaxes(1, 2)
         discrimination = np.ones((1, 1, 1))
         if self.n_judges:
             discrimination = np.exp(self.log_discriminations(points))[rows.judge, :, None]
@@ -309,8 +368,54 @@ class ChoiceSetDensity(Density):
         self, point: np.ndarray, is_convex: bool
     ) -> LikelihoodExpansion:
         """Return log-likelihood, gradient and curvature by centred log discriminations."""
-        # An answer's expected curvature is the mean of this product, which is never below 0.
+        if self._has_plain_choices() and np.ptp(self._log_worths(point)) <= -MIN_LOG_WEIGHT:
+            log_likelihood, gradient, curvature = self._expand_plain_choices(point)
+        else:
+            log_likelihood, gradient, curvature = self._expand_row_by_row(point, is_convex)
         n = self.n_options
+        gradient[self.beta] = self.option_values.T @ gradient[self.worths]
+        curvature[self.beta] = self.option_values.T @ curvature[self.worths]
+        curvature[:, self.beta] = curvature[:, self.worths] @ self.option_values
+        blocks = curvature[None, :n, :n]
+        border = curvature[:n, n:]
+        corner = curvature[n:, n:]
+        return LikelihoodExpansion(
+            log_likelihood, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)
+        )
+
+    def _expand_plain_choices(self, point: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return log-likelihood, gradient and curvature by worths; rows are multiplied at once."""
+        from scipy.sparse import csr_array
+
+        n = self.n_options
+        log_worths = self._log_worths(point)
+        weights = np.exp(log_worths - log_worths.max())
+        log_likelihood = 0.0
+        gradient = np.zeros((self.size, 1))
+        curvature = np.zeros((self.size, self.size))
+        row_ends = np.cumsum([len(members) for members in self.rows.members])
+        for members, counts in zip(
+            self.rows.members, np.split(self.rows.counts, row_ends[:-1]), strict=True
+        ):
+            p = weights[members]
+            totals = p.sum(axis=1, keepdims=True)
+            p /= totals
+            log_likelihood += float(counts @ np.log(p[:, 0]))
+            expected_times = counts[:, None] * p
+            times_expected = np.bincount(members.ravel(), expected_times.ravel(), n)
+            gradient[:n, 0] += np.bincount(members[:, 0], counts, n) - times_expected
+            starts = np.arange(0, members.size + 1, members.shape[1])
+            shape = (len(members), n)
+            by_row = csr_array((p.ravel(), members.ravel(), starts), shape)
+            times_by_row = csr_array((expected_times.ravel(), members.ravel(), starts), shape)
+            curvature[:n, :n] += np.diag(times_expected) - (times_by_row.T @ by_row).toarray()
+        return log_likelihood, gradient, curvature
+
+    def _expand_row_by_row(
+        self, point: np.ndarray, is_convex: bool
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return log-likelihood, gradient and curvature of any answers."""
+        # An answer's expected curvature is the mean of this product, which is never below 0.
         n_parameters = self.size
         log_likelihood = 0.0
         gradient = np.zeros((n_parameters, 1))
@@ -339,16 +444,7 @@ class ChoiceSetDensity(Density):
                 (answer_counts[..., None] * row_curvature).ravel(),
                 n_parameters * n_parameters,
             )
-        curvature = curvature.reshape(n_parameters, n_parameters)
-        gradient[self.beta] = self.option_values.T @ gradient[self.worths]
-        curvature[self.beta] = self.option_values.T @ curvature[self.worths]
-        curvature[:, self.beta] = curvature[:, self.worths] @ self.option_values
-        blocks = curvature[None, :n, :n]
-        border = curvature[:n, n:]
-        corner = curvature[n:, n:]
-        return LikelihoodExpansion(
-            log_likelihood, gradient, BorderedBlocks(blocks, np.zeros((0, n)), border, corner)
-        )
+        return log_likelihood, gradient, curvature.reshape(n_parameters, n_parameters)
 
     def _coordinate_curvature(
         self,
