@@ -93,6 +93,19 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
         )
 
 
+def test_sums_of_weights_follow_other_counts_and_worths_of_any_size():
+    density = made(0.0, CHOICE, 0)
+    points = np.random.default_rng(4).normal(size=(density.size, 3))
+    every = density.row_log_likelihoods(points)
+    np.testing.assert_allclose(density.log_likelihoods(points), every.sum(axis=0), rtol=1e-12)
+    doubled = density.with_counts(2.0 * density.rows.counts)
+    np.testing.assert_allclose(doubled.log_likelihoods(points), 2.0 * every.sum(axis=0))
+    points[:, 1] = [-900.0, -900.5, 0.0, 1.0, 0.5]  # two whose weights are 0 beside the others
+    every = density.row_log_likelihoods(points)
+    np.testing.assert_allclose(density.log_likelihoods(points), every.sum(axis=0), rtol=1e-12)
+    assert density.expand(points[:, 1]).value == pytest.approx(every[:, 1].sum(), rel=1e-12)
+
+
 @pytest.mark.parametrize(("lapse", "rule"), [(0.0, CHOICE), (0.05, CHOICE), (0.05, RANKING)])
 def test_answers_of_each_judge_are_predicted_from_the_point_without_that_judge(lapse, rule):
     density = made(lapse, rule, 3)
