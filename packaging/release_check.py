@@ -81,6 +81,26 @@ def check_builds(folder, pythons):
             run(made, "-m", "thali", "fit", "celebrities", "--seed", "1", cwd=folder)
 
 
+def check_kernels(folder):
+    """A wheel with compiled samplers is installed, and a fit finds them: it compiles nothing."""
+    copy = folder / "first" / "thali"
+    plain_wheel = next((folder / "first" / "dist").glob("*.whl"))
+    builder = environment(folder / "builder", sys.executable, plain_wheel)
+    kernels = copy / "src" / "thali" / "kernels"
+    run(builder, "-m", "thali", "cache", "build", "elimination-by-aspects", "--out", kernels)
+    built_folder = folder / "with-kernels"
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", built_folder, cwd=copy)
+    made = environment(folder / "user", sys.executable, next(built_folder.glob("*.whl")))
+    cache = folder / "empty-cache"
+    settings = {"cwd": folder, "env": os.environ | {"XDG_CACHE_HOME": str(cache)}}
+    run(made, "-m", "thali", "fit", "celebrities", "--seed", "1", **settings)
+    info = run(made, "-m", "thali", "cache", "info", **settings)
+    is_used = "shipped with thali, compiled for" in info and not list(cache.rglob("*.kernel"))
+    print(f"{'ok' if is_used else 'FAILED':7}          a fit runs the samplers of the wheel")
+    if not is_used:
+        sys.exit(info)
+
+
 def bill_of_materials(folder, wheel, file):
     """What an environment with the wheel holds."""
     made = environment(folder / "bill", sys.executable, wheel)
@@ -121,6 +141,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         if asked.wheel is None:
             check_builds(Path(name), asked.python or [sys.executable])
+            check_kernels(Path(name))
             lint()
         elif asked.bill is None:
             parser.error("--wheel needs --bill FILE")
