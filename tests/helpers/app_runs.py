@@ -19,7 +19,6 @@ PLACES = {  # what the functions below replace
     "seconds of a body": (guard, "MAX_SECONDS_OF_BODY"),
     "seconds after a wrong key": (guard, "_PAUSE"),
     "comparisons of aspects": (comparisons, "ASPECT_CANDIDATES"),
-    "comparisons of groups": (comparisons, "GROUP_CANDIDATES"),
 }
 
 

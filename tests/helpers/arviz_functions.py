@@ -77,8 +77,7 @@ def main():
     matplotlib.use("Agg")
     if NEW:
         arviz.rcParams["plot.backend"] = "matplotlib"
-    # of groups of people there are no prior densities, which some functions need
-    tiny = {name: each for name, each in tiny_models.TINY.items() if not name.endswith("groups")}
+    tiny = tiny_models.TINY
     drawn = {name: each for name, each in tiny.items() if each.has_chains}
     data = {"example": arviz.load_arviz_data("centered_eight")} | {
         name: of_model(name, tiny) for name, tiny in drawn.items()

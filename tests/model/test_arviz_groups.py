@@ -20,17 +20,17 @@ from thali.errors import ArgumentError, DataError, NotFittedError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
-# of groups and of classes of people, and of people themselves, there are no prior densities
-_SEVERAL = "groups", "classes", "individuals"
-DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
+# of people there are no prior densities
+DRAWN = [
+    name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith("individuals")
+]
 # Its restarts keep different dimensions after the climb, and a constant of similarities has a flat
 # prior: nothing can be drawn from the prior, and densities of restarts cannot be compared.
 _WITHOUT_PRIOR = "nonnegative-dimensions", "nonnegative-dimensions, triplets"
 # the draws of product classes lack the passing part of the values
 WITH_DENSITIES = [name for name in DRAWN if name not in ("product-classes", *_WITHOUT_PRIOR)]
 _OF_WORTHS = tuple(
-    f"bradley-terry-luce, {people}"
-    for people in ("individuals", "best and worst individuals", "classes")
+    f"bradley-terry-luce, {people}" for people in ("individuals", "best and worst individuals")
 )
 _FITTED = {}
 

@@ -307,8 +307,7 @@ HEADLINES = {
 @of_models(TINY)
 def test_every_headline_says_what_its_table_holds(name):
     findings = fitted(name).findings()
-    is_of_one = "groups" not in name  # whose tables are of one population
-    for key, facts in HEADLINES.items() if is_of_one else ():
+    for key, facts in HEADLINES.items():
         found = findings[key] if key in findings else None
         if found is not None and found.sentence:
             for fact in facts(found.table):

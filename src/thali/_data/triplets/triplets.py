@@ -32,7 +32,7 @@ from ..noise_ceiling import predict_from_other_answers
 from ..number_checks import convert_whole_counts
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, build_report_rows
 from ..report_facts import MAX_LISTED, format_extremes, format_pair_share, format_value_range
-from ..respondent_answers import ChosenPlaces, read_respondents
+from ..respondent_answers import ChosenPlaces, RowRespondents, read_respondents
 from ..respondent_table import group_people, list_people_facts
 from .triplet_tables import (
     EXPECTED,
