@@ -3,33 +3,24 @@
 Matplotlib is loaded by the first call, not before.
 
 features               the owners and weights of the most probable features
-membership             who owns the features that were matched across draws
 dimensions             the objects with the highest values on each dimension
 dimension_map          the values of all objects on all dimensions
-n_features             the number of features, and the concentration alpha
-trace                  the paths of the chains
 predictions            observed proportions or similarities against predicted ones
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model
 leaderboard            ratings with intervals, and tiers of options that cannot be distinguished
-judges                 the discrimination of each judge
-more_votes             how many more votes separate the leaders of a leaderboard
+worths                 the log worth of each option with its interval
 worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
-individuals            the preferences of each respondent, and of the population
 reach                  the sets of options that reach most respondents
 tree                   a tree over options
 preference_tree        a preference tree, its branches as long as the weights
-utility_scale          utilities with error bars
-calibration            the frequency of each class against its predicted probability
-classes                classes of products: the share of owners and the importance of each
 conjoint_estimates     effects or marginal means of a conjoint experiment
 level_effects          preferences between the levels of an attribute
 attribute_importance   the importance of each attribute
 scores                 the scores of options from 0 to 100
 segments               the preferences of each segment of respondents
 market_shares          shares in a simulated market, before and after a change
-demand                 the share of a product at several prices
 willingness_to_pay     the price that respondents would pay for levels of attributes
 """
 

@@ -60,7 +60,6 @@ ELIMINATION = ModelSpec(
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "maximum-likelihood"),
     features="aspects",
-    pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
         METHOD.but(
             help=". maximum-likelihood requires known aspects, and choices between two options"
@@ -107,7 +106,6 @@ ADDITIVE = ModelSpec(
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
-    pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
         METHOD.but(
             help=". map finds the best set of features in several annealing runs, in seconds"
@@ -209,5 +207,4 @@ OPEN = ModelSpec(
     data=(PAIRS, CHOICES, SIMILARITIES, TRIPLETS),
     answers="find latent features under any prior and likelihood, including your own",
     papers=("griffiths2011",),
-    pictures=("features", "n_features", "trace"),
 )

@@ -31,7 +31,6 @@ DIMENSIONS = ModelSpec(
     data=(SIMILARITIES, TRIPLETS),
     answers="sparse dimensions of many objects (their number, values and reproducibility)",
     papers=("zheng2019",),
-    pictures=("dimensions", "dimension_map", "check"),
     options=(
         Option(
             "dimensions",

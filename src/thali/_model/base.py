@@ -642,10 +642,6 @@ class SampledModel(Model):
         """Return draws of quantities that tables besides the summary show with an R-hat."""
         return {}
 
-    def _get_traced_quantities(self) -> dict[str, np.ndarray]:
-        """Return draws of every quantity that any table shows with an R-hat, by row name."""
-        return self._get_quantities() | self._get_further_checked_quantities()
-
     def _select_convergence_rows(self) -> "pandas.DataFrame":
         """Return means and diagnostics of the checked quantities, cached."""
         from thali._posterior.summary_table import extend_summary

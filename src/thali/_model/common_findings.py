@@ -26,7 +26,6 @@ from .finding import (
 )
 from .finding_settings import AnswerSettings
 from .references import Cite
-from .registry import find_spec
 from .sentence_templates import phrase
 from .software_versions import describe_program
 
@@ -44,7 +43,6 @@ SENTENCES = {
     " 1 if the chains agree.",
     "estimates": "There are no posterior draws; standard errors and intervals, where available, are"
     " listed with the estimates.",
-    "trace": "Draws of each chain in order: chains that agree cover the same range.",
     "summary.title": "Posterior summary and convergence of each quantity",
     "estimates.title": "Estimates",
     "chains agree": "The chains agree.",
@@ -61,7 +59,6 @@ SENTENCES = {
     " (smallest: {ess}) over all quantities for which R-hat is reported {source}.",
     "intervals": "Intervals are central {interval}s of the posterior.",
 }
-_TRACE = "trace"
 
 
 def has_draws(model: "SampledModel") -> bool:
@@ -89,15 +86,10 @@ def summary(model: "SampledModel", settings: AnswerSettings) -> Finding:
     if not has_draws(model):
         table = model.summary(settings.ci).rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
-    spec = find_spec(model)
-    picture = None
-    if spec is not None and _TRACE in spec.pictures:
-        picture = Picture(_TRACE, SENTENCES["trace"], model._get_traced_quantities())
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=describe_interval(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=picture,
     )
 
 

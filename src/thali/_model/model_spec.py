@@ -121,8 +121,6 @@ class ModelSpec:
         Values of the argument `method`, the default first; empty if there is none.
     features : str
         The name of the argument for the features; "" if the model has none.
-    pictures : tuple of str
-        Functions of `thali.plots` that draw the fitted model; `--out` writes them.
     options : tuple of Option
         Options of the command line.
     aliases_mean : mapping
@@ -146,7 +144,6 @@ class ModelSpec:
     answers: str
     methods: tuple[str, ...] = ()
     features: str = ""
-    pictures: tuple[str, ...] = ()
     options: tuple[Option, ...] = ()
     aliases_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     aliases_need: Mapping[str, str] = field(default_factory=dict)

@@ -210,11 +210,6 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         title=f"Probability that the top {leaders_word} are separated after more {votes_word}",
         table=forecast_table,
         shown=forecast_table.loc[sorted(shown_rows)],
-        picture=Picture(
-            "more_votes",
-            f"Probability that the leaders are separated after more {votes_word}.",
-            forecast_table,
-        ),
         notes=(note,),
         good=False,
         headline=f"The top {leaders_word} are not separated yet.",
@@ -323,11 +318,6 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        picture=Picture(
-            "judges",
-            f"Discrimination of each judge, with its interval (1: {reference}).",
-            table,
-        ),
         brief=Brief("Judges"),
     )
 

@@ -33,6 +33,7 @@ from thali._model.finding import (
     Brief,
     Finding,
     FindingMaker,
+    Picture,
     Text,
     finding,
 )
@@ -59,6 +60,7 @@ ENGLISH = {
     " respondents?",
     "ranks.title": "Rank of each option by worth",
     "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
+    "worths.caption": "Log worth of each option, with its interval; 0 is the mean of all options.",
     "worths": "Largest worths (all worths sum to 1): {named}.",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects"
     " of option covariates are included in the worths.",
@@ -134,6 +136,7 @@ def report_worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
         phrase(ENGLISH, "worths", named=largest_shares),
         title=ENGLISH["worths.title"],
         table=table,
+        picture=Picture("worths", ENGLISH["worths.caption"], table),
         brief=brief,
     )
 

@@ -65,8 +65,8 @@ class _GridRoots(NamedTuple):
 
 
 def _sample_by_steps(marginal: Marginal, rng: np.random.Generator, n_draws: int) -> ScaleState:
-    """Correct Laplace draws by preconditioned Crank-Nicolson steps, in one to eight rounds of 20."""
-    # A chain leaves its state after all these rounds, and after each of as many more, less one.
+    """Correct Laplace draws by preconditioned Crank-Nicolson steps, in rounds of 20."""
+    # A chain leaves its state after one to eight rounds, and after each of as many more, less one.
     n_rounds = 1
     if not marginal.learned:  # moves of spreads would help tails
         n_rounds *= 2

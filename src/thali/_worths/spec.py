@@ -45,7 +45,6 @@ BRADLEY_TERRY_LUCE = ModelSpec(
     papers=("bradley1952", "luce1959", "plackett1975"),
     methods=("laplace", "mcmc", "maximum-likelihood"),
     method_of_individuals="mcmc",
-    pictures=("ranks", "predictions", "trace"),
     options=(
         METHOD.but(
             help=" (laplace: seconds for hundreds of options; mcmc: slower, without approximation;"

@@ -20,7 +20,6 @@ from thali._model.common_findings import (
     summary,
 )
 from thali._model.finding import (
-    FILE,
     FULL,
     METHODS,
     MISSES,
@@ -135,11 +134,11 @@ def list_makers(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[
     """List the functions that make the findings of a fit."""
     if model._engine.is_point:
         return POINT_FINDINGS
-    membership_maker = membership
     posterior = Posterior(model.posterior_)
+    makers = _get_kind_facts(posterior).makers
     if choose_similar(posterior.n_options, settings.similar) is None:
-        membership_maker = membership_picture
-    return (*_get_kind_facts(posterior).makers, membership_maker, *METHODS_FINDINGS)
+        return (*makers, *METHODS_FINDINGS)
+    return (*makers, membership, *METHODS_FINDINGS)
 
 
 def _get_kind_facts(posterior: "Posterior") -> "ClusteringDataFacts":
@@ -179,14 +178,6 @@ def membership(
 ) -> Finding:
     """Report how often each object owns each merged feature."""
     return build_membership_finding(model, choose_similar(posterior.n_options, settings.similar))
-
-
-@finding("membership", "Objects with nearly identical features", FILE)
-def membership_picture(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
-    """Report a plot of similar features, which helps to choose a merging threshold."""
-    return Finding(
-        picture=Picture("membership", ENGLISH["features.membership"], model.membership())
-    )
 
 
 @finding("n_features", "Number of features", ON_SCREEN)

@@ -24,8 +24,6 @@ ENGLISH = SENTENCES | {
     "features.caption": "{Word}s and their members.",
     "number": "Number of {what}: {estimate}.",
     "number.fixed": "Number of {what}: {number:g} in every draw.",
-    "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if"
-    " it was estimated.",
     "number.uncertain": "The posterior is spread over many possible shared aspects, so no single"
     " one is certain.",
     "number.zero": "Most draws have no shared aspect.",
@@ -83,7 +81,6 @@ ENGLISH = SENTENCES | {
     " aspect.",
     "ml.best": "Highest estimated utilities: {best}.",
     "ml.utility": "Utility scale: total weight of the aspects of each option",
-    "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
     "ml.pearson": "The alternative is the saturated model, which has a separate probability for"
     " each pair. Pearson X² = {pearson}.",

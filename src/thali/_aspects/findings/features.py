@@ -299,14 +299,8 @@ def build_number_finding(
         "low_high": compute_interval(number_draws, ci, axis=None).tolist(),
         "interval": ci,
     }
-    probability_table.attrs["word"] = word
-    title, caption = (
-        str(phrase(ENGLISH, f"number.{key}", word=word)) for key in ("title", "caption")
-    )
-    picture = Picture("n_features", caption, probability_table)
-    return Finding(
-        sentence, title=title, table=probability_table, picture=picture, leads=False, brief=brief
-    )
+    title = str(phrase(ENGLISH, "number.title", word=word))
+    return Finding(sentence, title=title, table=probability_table, leads=False, brief=brief)
 
 
 def count_shared_features(posterior: "Posterior") -> np.ndarray:
@@ -345,6 +339,4 @@ def build_membership_finding(model: "LatentFeatures", similar: Any) -> Finding:
     """Build the finding about memberships in features merged at Jaccard `similar`."""
     title = ENGLISH["features.membership"]
     membership_table = model.membership(similar=similar)
-    return Finding(
-        title=title, table=membership_table, picture=Picture("membership", title, membership_table)
-    )
+    return Finding(title=title, table=membership_table)

@@ -27,7 +27,6 @@ from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
 from thali._model.sentence_templates import phrase
 from thali._number_format import format_number
-from thali._posterior.posterior_interval import describe_interval
 
 from ..maximum_likelihood.elimination_engine import get_aspect_estimates
 from ..maximum_likelihood.estimate_tables import (
@@ -98,12 +97,10 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         ]
     )
     sentence = str(phrase(ENGLISH, "ml.best", best=best_options))
-    caption = str(phrase(ENGLISH, "ml.utility.caption", interval=describe_interval(settings.ci)))
     return Finding(
         sentence,
         title=ENGLISH["ml.utility"],
         table=utility_table,
-        picture=Picture("utility_scale", caption, utility_table),
         brief=Brief(
             "Preferred",
             parts=tuple(

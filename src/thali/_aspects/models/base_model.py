@@ -367,7 +367,6 @@ class LatentFeatures(MarkovChainModel):
         pandas.DataFrame
             Options by features, numbered as the rows of ``features(min_probability, similar)``:
             among draws with the feature, the share in which the option owns it.
-            `thali.plots.membership` draws it.
 
         Raises
         ------

@@ -91,5 +91,4 @@ HIERARCHICAL = ModelSpec(
         *MARKET_STUDY,
         *MARKET_RULES,
     ),
-    pictures=("trace",),
 )

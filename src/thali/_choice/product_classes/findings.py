@@ -17,7 +17,6 @@ from thali._model.finding import (
     Brief,
     Finding,
     FindingMaker,
-    Picture,
     Text,
     finding,
 )
@@ -96,7 +95,6 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
         title=ENGLISH["classes.title"],
         table=table,
         shown=shown_table,
-        picture=Picture("classes", ENGLISH["classes.caption"], stable_classes),
         notes=notes,
         brief=Brief("Classes", table=brief_table, order=0),
     )

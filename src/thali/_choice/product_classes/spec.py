@@ -30,7 +30,6 @@ PRODUCT_CLASSES = ModelSpec(
     answers="classes of products that respondents distinguish, and choice probabilities",
     papers=("daviet2017",),
     methods=("mcmc", "smc"),
-    pictures=("classes",),
     options=(
         METHOD.but(help=". smc also estimates the evidence"),
         Option(

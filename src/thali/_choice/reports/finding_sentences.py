@@ -170,7 +170,6 @@ ENGLISH = {
     "classes.title": "Product classes found by most chains, most important first (similar classes"
     " merged)",
     "classes.similar": "{name} (and {more} similar)",
-    "classes.caption": "Product classes that matter to respondents.",
     "classes.evidence": "Log marginal likelihood (evidence) of all choices: {value} (standard error"
     " {error}; standard deviation between groups of SMC particles {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility"

@@ -516,7 +516,7 @@ def report_demand(model: "MarketMethods", settings: AnswerSettings) -> Finding |
     )
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _format_steepest_demand(demand_tables, settings)
-    return Finding(sentence, title=title, table=curves, picture=Picture("demand", title, curves))
+    return Finding(sentence, title=title, table=curves)
 
 
 def _format_steepest_demand(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:

@@ -63,7 +63,6 @@ ENGLISH = {
     "asked": "What do respondents prefer, and how much do they differ?",
     "individuals.once": "{number} answered once; their scores mostly reflect the population.",
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
-    "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
     "individual_scores.by": "'fit' is the root likelihood (RLH): the geometric mean of the"
     " probabilities of a respondent's answers (best and worst of a set count as one answer).",
@@ -158,7 +157,7 @@ def _report_segment_scores(
 
 
 def _build_individuals_finding(
-    table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str
+    table: "pandas.DataFrame", population: "pandas.DataFrame"
 ) -> Finding:
     """Build the finding of preferences per respondent and option, with population means."""
     preferred_options: Any = table["mean"].unstack("option").idxmax(axis=1)
@@ -168,12 +167,11 @@ def _build_individuals_finding(
     parts = tuple((str(option), format_percent(share)) for option, share in shares.items())
     share_texts = [f"{option} ({share})" for option, share in parts[:NAMED]]
     sentence = ENGLISH["individuals"].format(number=number, options=list_names(share_texts))
-    picture = Picture("individuals", caption, table, {"population": population})
     brief_text = ENGLISH["individuals.brief"].format(number=number)
     brief = Brief("First")
     if len(population) <= _MAX_SHARES:
         brief = Brief("First", brief_text, parts, max_parts=_MAX_SHARES)
-    return Finding(sentence, title=title, table=table, picture=picture, brief=brief)
+    return Finding(sentence, title=ENGLISH["individuals.title"], table=table, brief=brief)
 
 
 def _build_effects_finding(
@@ -220,9 +218,7 @@ def report_individuals(model: Any, settings: AnswerSettings) -> Finding:
     mean_scores = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(
         columns={"score": "mean"}
     )
-    individuals_finding = _build_individuals_finding(
-        table, mean_scores, ENGLISH["individuals.title"], ENGLISH["individuals.caption"]
-    )
+    individuals_finding = _build_individuals_finding(table, mean_scores)
     has_ties = Posterior(model.posterior_).tie is not None
     answers = model._get_fit_data().questions(has_ties).given
     n_single = int((np.bincount(answers.respondent, answers.times) == 1.0).sum())
