@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from helpers.additive_fits import made_up, similarities, tree_of_columns
-from helpers.sentences import refused, said
+from helpers.sentences import refused
 from helpers.similarity_columns import columns_of_sets
 
 import thali as th
@@ -109,36 +109,6 @@ def test_bad_thresholds_are_refused(similar):
         made_up(4).features(similar=similar)
     with refused(ArgumentError, "min_probability"):
         made_up(4).membership(min_probability=2)
-
-
-@pytest.mark.fit
-@pytest.mark.usefixtures("pictures")
-def test_the_picture_puts_those_that_share_features_side_by_side():
-    ax = th.plots.membership(
-        made_up(8, common=((0, 2, 4, 6), (1, 3, 5, 7)), beside=0.0).membership()
-    )
-    named = [tick.get_text() for tick in ax.get_yticklabels()]
-    assert (
-        len({int(name) % 2 for name in named[:4]})
-        == len({int(name) % 2 for name in named[4:]})
-        == 1
-    )
-    many = th.plots.membership(made_up(150, draws=5, common=(tuple(range(40)),)).membership())
-    assert len(many.get_yticklabels()) == 150
-    assert (
-        th.plots.membership(made_up(4, common=(), beside=0.0).membership()).get_xlabel()
-        == "no probable feature"
-    )
-    assert "*" not in ax.get_xlabel()
-
-
-@pytest.mark.fit
-@pytest.mark.usefixtures("pictures")
-def test_the_picture_marks_what_the_chains_do_not_agree_on():
-    model = made_up(8, common=((1, 3, 5, 7),), beside=0.0, kept_by={0: [0, 2, 4, 6]})
-    ax = th.plots.membership(model.membership())
-    said(ax.get_xlabel(), "chains disagree")
-    assert sorted("*\n" in tick.get_text() for tick in ax.get_xticklabels()) == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -32,13 +32,13 @@ class Tiny(SmallModelCase):
         Whether an interrupted run keeps the first draws of the unbroken one; False if it stops at
         another lapse.
     pictures : tuple of str, optional
-        Functions of `thali.plots` that draw it; None: those of its spec.
+        Functions of `thali.plots` that draw it.
     """
 
     bad_data: tuple = (None,)
     has_chains: bool = True
     keeps_beginning: bool = True
-    pictures: tuple[str, ...] | None = None
+    pictures: tuple[str, ...] = ()
 
     def model(self) -> Any:
         """The model, not fitted, with the short run of a classifier."""
@@ -68,30 +68,28 @@ class Tiny(SmallModelCase):
 
 # by the name of the spec, with what is special behind a comma
 _SPECIAL: dict[str, dict[str, Any]] = {
-    "bradley-terry-luce": {},
-    "bradley-terry-luce, mcmc": {},
+    "bradley-terry-luce": {"pictures": ("worths", "ranks", "predictions")},
+    "bradley-terry-luce, mcmc": {"pictures": ("worths", "ranks", "predictions")},
     "bradley-terry-luce, maximum likelihood": {
         "has_chains": False,
-        "pictures": ("ranks", "predictions"),
+        "pictures": ("worths", "ranks", "predictions"),
     },
-    "bradley-terry-luce, individuals": {
-        "pictures": ("ranks", "predictions", "individuals", "trace")
-    },
+    "bradley-terry-luce, individuals": {"pictures": ("worths", "ranks", "predictions")},
     "bradley-terry-luce, best and worst individuals": {
-        "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
+        "pictures": ("worths", "ranks", "scores", "predictions", "reach")
     },
-    "elimination-by-aspects": {},
+    "elimination-by-aspects": {"pictures": ("features", "predictions", "ranks")},
     "elimination-by-aspects, choices": {},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, maximum likelihood": {
         "has_chains": False,
-        "pictures": ("utility_scale", "predictions"),
+        "pictures": ("predictions",),
     },
-    "additive-clustering": {},
-    "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},
+    "additive-clustering": {"pictures": ("features", "predictions")},
+    "additive-clustering, triplets": {"pictures": ("features", "check")},
     "nonnegative-dimensions": {"pictures": ("dimensions", "dimension_map", "check")},
     "nonnegative-dimensions, triplets": {"pictures": ("dimensions", "dimension_map", "check")},
-    "latent-feature-model": {},
+    "latent-feature-model": {"pictures": ("features",)},
     "product-classes": {"keeps_beginning": False},
     "multinomial-logit": {"has_chains": False},
     "multinomial-logit, amounts": {"has_chains": False},
@@ -129,7 +127,7 @@ TINY["bradley-terry-luce, aged individuals"] = Tiny(
     _aged_answers,
     SMALL_MODELS["bradley-terry-luce, individuals"].predict,
     SMALL_MODELS["bradley-terry-luce, individuals"].run,
-    pictures=("ranks", "predictions", "individuals", "trace"),
+    pictures=("worths", "ranks", "predictions"),
 )
 TINY["bradley-terry-luce, best and worst"] = Tiny(
     partial(th.BradleyTerryLuce, best_worst="reversed"),

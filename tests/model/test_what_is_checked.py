@@ -139,11 +139,3 @@ def test_chains_that_differ_in_the_population_do_not_agree():
     rows = model._select_convergence_rows().index
     assert set(model.population().index) <= set(rows)
     assert any(" per age" in name for name in rows)
-
-
-@pytest.mark.parametrize("name", ["hierarchical-logit", "elimination-by-aspects, named"])
-def test_pictures_of_chains_draw_what_is_checked(name, pictures):
-    model = fit_case(name)
-    (finding,) = [each for each in th.findings(model) if each.key == "summary"]
-    assert set(finding.picture.table) == set(model._select_convergence_rows().index)
-    assert len(th.plots.trace(finding.picture.table)) == 8

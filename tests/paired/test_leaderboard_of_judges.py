@@ -426,7 +426,7 @@ def test_bad_settings_of_judges_and_periods_are_refused(how, error, facts):
 
 
 @pytest.mark.usefixtures("pictures")
-def test_judges_and_periods_are_drawn():
+def test_periods_are_drawn():
     pytest.importorskip("matplotlib").use("Agg")
     plain = th.leaderboard(FRAME.head(300), method="maximum-likelihood", progressbar=False)
     for draw, sentence in (
@@ -435,9 +435,6 @@ def test_judges_and_periods_are_drawn():
     ):
         with pytest.raises(DataError, match=sentence):
             draw()
-    judges = th.leaderboard(FRAME.head(300), judges=True, progressbar=False).judges()
-    many = pd.concat([judges] * 14).set_axis([f"j{k}" for k in range(70)])
-    assert "60 of 70 judges" in th.plots.judges(many).get_xlabel()
     votes = battles(700, 3, options=9)
     board = th.leaderboard(votes, period="month", date="day", progressbar=False)
     assert (

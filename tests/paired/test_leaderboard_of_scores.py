@@ -1,6 +1,5 @@
 """Leaderboards of tables of scores, of sides, and of votes that are probabilities."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -185,12 +184,6 @@ def test_a_part_that_is_constant_within_items_does_not_identify_them(shape):
     assert set(board.data.respondents) == set(simulate("grades")["item"])
     assert board.recipe.counted.read_as.count("'task'") == 0
     assert len(board.boards) == 3
-
-
-def test_the_picture_of_further_items_is_drawn():
-    axes = th.plots.more_votes(board_of(simulate("marks")).more_votes())
-    assert axes.get_xlabel() == "further items"
-    plt.close(axes.figure)
 
 
 def test_a_part_by_number_is_no_model():

@@ -1,7 +1,5 @@
 """The pictures of any latent-feature model, of similarities: what they leave out, mark and add."""
 
-import numpy as np
-import pytest
 from helpers.additive_fits import made_up
 
 from thali import plots
@@ -27,12 +25,3 @@ def test_the_matrix_omits_single_owners_and_marks_disagreement():
         plots.features(made_up(3, common=((0,), (1,)), beside=0.0).features()).get_xlabel()
         == "no probable feature is shared"
     )
-
-
-def test_bars_count_shared_features():
-    model = made_up(4, beside=2.0)
-    ax = plots.n_features(model.findings()["n_features"].table)
-    draws = model.posterior_["posterior"]["n_shared_features"].values
-    bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
-    assert bars == pytest.approx({value: (draws == value).mean() for value in np.unique(draws)})
-    assert f"mean {draws.mean():.3g}," in ax.get_title()

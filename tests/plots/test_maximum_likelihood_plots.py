@@ -7,7 +7,6 @@ from helpers.sentences import refused
 from matplotlib import pyplot as plt
 
 import thali as th
-from thali import plots
 from thali.errors import ArgumentError
 
 
@@ -25,36 +24,8 @@ def test_choice_probabilities_of_a_fit_without_draws(tree):
 
 
 def test_a_fit_without_draws_names_its_pictures(tree):
-    with refused(ArgumentError, "'trace'", "utility_scale", "preference_tree"):
-        tree.plot("trace")
-
-
-def test_utility_scale_draws_every_option(tree):
-    table = tree.findings(ci=0.95)["utility_scale"].table
-    ax = plots.utility_scale(table)
-    assert (
-        "95 % interval" in ax.get_xlabel()
-        and "89 % interval" in tree.plot("utility_scale").get_xlabel()
-    )
-    bars = ax.containers[0]
-    order = tree.maximum_likelihood.utility_scale().sort_values(ascending=False)
-    np.testing.assert_allclose(bars[0].get_xdata(), order)
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
-    spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
-    np.testing.assert_allclose(spans, table.loc[order.index, ["low", "high"]])
-    assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
-    unsorted = plots.utility_scale(table, sort=False)
-    assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(
-        tree.maximum_likelihood.utility_scale().index
-    )
-
-
-def test_an_option_of_utility_0_is_at_the_left_end():
-    lost = th.PairedComparisons([[0, 5, 9, 9], [5, 0, 9, 9], [1, 1, 0, 9], [0, 0, 0, 0]], "abcd")
-    ax = maximised(data=lost).plot("utility_scale")
-    assert len(ax.containers[0][0].get_xdata()) == 3
-    (triangle,) = (line for line in ax.lines if line.get_marker() == "<")
-    assert triangle.get_ydata().tolist() == [3] and ax.get_yticklabels()[3].get_text() == "d"
+    with refused(ArgumentError, "'ranks'", "predictions", "preference_tree"):
+        tree.plot("ranks")
 
 
 def test_preference_tree_draws_branches_of_aspect_weights(tree):
@@ -93,15 +64,5 @@ def test_aspects_that_do_not_form_a_tree_are_not_drawn():
         "LBJ": ["politician", "x"],
         "JU": ["athlete", "x"],
     }
-    with refused(ArgumentError, "'preference_tree'", "utility_scale"):
+    with refused(ArgumentError, "'preference_tree'", "predictions"):
         maximised(crossing).plot("preference_tree")
-
-
-@pytest.mark.parametrize("n", [4, 40])
-def test_many_options_with_long_names_are_drawn(n):
-    decisions = np.random.default_rng(1)
-    labels = [f"a rather long name, that of option ${number}" for number in range(n)]
-    counts = decisions.integers(5, 20, (n, n))
-    np.fill_diagonal(counts, 0)
-    model = maximised(data=th.PairedComparisons(counts, labels))
-    model.plot("utility_scale").figure.draw_without_rendering()

@@ -47,8 +47,6 @@ def celebrities():
 
 DRAWN = {  # what each picture of a fit draws
     "features": lambda model: model.features(),
-    "n_features": lambda model: model.findings()["n_features"].table,
-    "trace": lambda model: model._get_quantities(),
     "predictions": lambda model: model.findings()["choice_probabilities"].table,
     "check": lambda model: model.check(),
     "ranks": lambda model: model.ranks(every_rank=True),
@@ -85,8 +83,6 @@ def build_case(name):
 @pytest.mark.parametrize("picture", DRAWN)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    if picture == "n_features" and DRAWN[picture](build_case(case)) is None:
-        return  # without features their number is a sentence
     axes = np.ravel(draw_picture(picture, build_case(case)))
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
 
@@ -132,14 +128,6 @@ def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
     assert ax.get_xlim() == (0, 2) and len(ax.collections) == 1
 
 
-def test_number_of_features_is_a_probability(celebrities):
-    ax = draw_picture("n_features", celebrities)
-    probabilities = celebrities.findings()["n_features"].table["probability"]
-    heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
-    assert sum(heights.values()) == pytest.approx(1)
-    assert heights[5] == pytest.approx(probabilities[5])
-
-
 @pytest.mark.parametrize(
     ("most", "ticks"),
     [
@@ -175,25 +163,6 @@ def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
         shades = mesh.get_cmap()
         assert shades.get_bad().tolist() == [1, 1, 1, 1]
         assert sum(shades(0.0)[:3]) < 2.8
-
-
-def test_trace_has_a_line_for_each_chain():
-    rng = np.random.default_rng(1)
-    apart = {
-        name: rng.normal(size=(4, 50)) + gap * np.arange(4)[:, None]
-        for name, gap in (("a", 0), ("b", 3), ("c", 1))
-    }
-    quantities = {**apart, "log_likelihood": rng.normal(size=(4, 50)), "still": np.ones((4, 50))}
-    axes = plots.trace(quantities)
-    for ax, name in zip(axes, ("log_likelihood", "b", "c", "a"), strict=True):
-        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], quantities[name])
-        assert len({line.get_color() for line in ax.lines}) == 4
-    assert axes[1].get_title("left").startswith("b (R-hat ") and axes[0].get_legend()
-
-
-def test_trace_omits_constant_quantities():
-    quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
-    assert [ax.get_title("left") for ax in plots.trace(quantities)] == ["log-likelihood"]
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
@@ -241,15 +210,12 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     assert "2,000 of 2,415 pairs" in ax.get_xlabel()
 
 
-@pytest.mark.first(2, "trace")
+@pytest.mark.first(2)
 @pytest.mark.parametrize("picture", DRAWN)
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
     before = dict(matplotlib.rcParams)
-    figure, axes = plt.subplots(8)
-    takes_one = picture != "trace"
-    given = axes[0] if takes_one else list(axes)
-    returned = draw_picture(picture, celebrities, ax=given)
-    assert returned is given if takes_one else returned == given
+    figure, given = plt.subplots()
+    assert draw_picture(picture, celebrities, ax=given) is given
     assert plt.get_fignums() == [figure.number]
     assert plt.gcf() is figure
     assert dict(matplotlib.rcParams) == before

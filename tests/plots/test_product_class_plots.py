@@ -3,9 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
+from helpers.drawn_pictures import assert_readable
 from helpers.product_class_fits import ATTRIBUTES, experiment, fitted
-from helpers.sentences import refused
 from matplotlib import pyplot
 
 from thali import plots
@@ -55,32 +54,6 @@ def build_market(data):
         {name: levels[(3 * k + 1) % len(levels)] for name, levels in data.items()} for k in range(3)
     ]
     return pd.DataFrame(rows, index=names)
-
-
-def select_stable_classes(model):
-    table = model.classes(cover=1.0)
-    return table[table["stability"] >= 0.5]
-
-
-@pytest.mark.first(1)
-def test_classes_are_drawn_by_importance(model, monkeypatch):
-    shares, importance = plots.classes(select_stable_classes(model), max_classes=12)
-    table = select_stable_classes(model).head(12)
-    widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
-    np.testing.assert_allclose(widths, [table["share"], table["importance"]])
-    labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
-    for label, name in zip(labels, table["product_class"], strict=True):
-        assert label == name or (label.endswith("…") and name.startswith(label[:40]))
-    assert_readable(shares, monkeypatch)
-    colours = {bar.get_facecolor() for bar in shares.patches}
-    assert (shares.get_legend() is not None) == (len(colours) > 1)
-    with refused(ArgumentError, "max_classes"):
-        plots.classes(table, max_classes=0)
-
-
-def test_classes_that_nobody_owns():
-    with pytest.raises(ArgumentError, match="nothing to draw"):
-        plots.classes(fitted(draws=2, groups=1, alpha=1e-9).classes())
 
 
 @pytest.mark.first(1)
@@ -159,14 +132,6 @@ def test_demand_and_willingness_to_pay(model, monkeypatch):
     data = list_attributes(model)
     first, products = next(iter(data)), build_market(data)
     table = model.demand(first, products.index[-1], data[first], products)
-    ax = plots.demand(table)
-    assert_apart(drawn_texts(ax.figure, monkeypatch))
-    line = ax.lines[0]
-    np.testing.assert_allclose(
-        line.get_ydata() if data is ATTRIBUTES else line.get_xdata(), table["share"]
-    )
-    with pytest.raises(ArgumentError, match="no demand"):
-        plots.demand(model.market_shares(products))
     if data is ATTRIBUTES:
         assert table["price"].tolist() == [100.0, 150.0, 200.0, 250.0]
         pay = model.willingness_to_pay("price")

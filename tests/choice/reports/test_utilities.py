@@ -109,14 +109,12 @@ def test_people_of_classes_have_utilities_mixed_by_their_membership(data):
     np.testing.assert_allclose(raw, model.membership_.to_numpy() @ np.array(of_class), atol=1e-9)
 
 
-def test_demand_of_every_product_is_that_of_each(hierarchical, pictures):
+def test_demand_of_every_product_is_that_of_each(hierarchical):
     found = hierarchical.findings(market=MARKET)["demand"]
     for product, own in found.table.groupby("product"):
         alone = hierarchical.demand("price", product, [5.0, 15.0, 25.0], MARKET)
         np.testing.assert_allclose(own[list(alone)].to_numpy(float), alone.to_numpy(float))
     says(str(found.sentence), "most sensitive to its own price")
-    ax = th.plots.demand(found.table)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A", "B"]
 
 
 def test_how_utilities_become_shares_is_a_setting_of_findings(hierarchical):

@@ -31,10 +31,8 @@ EVERYTHING = (
     "check.csv check.png choice_probabilities.csv choice_probabilities.png features.csv"
     " features.png"
 ).split()
-EVERYTHING += (
-    "n_features.csv n_features.png option_similarity.csv posterior.nc ranks.csv ranks.png".split()
-)
-EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
+EVERYTHING += "n_features.csv option_similarity.csv posterior.nc ranks.csv ranks.png".split()
+EVERYTHING += ["summary.csv", "unique_weights.csv"]
 FILES = {"tea.csv": TEA}
 
 

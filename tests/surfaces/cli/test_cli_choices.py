@@ -103,7 +103,7 @@ def test_maximum_likelihood_is_that_of_the_library(done, folder):
             "choice_probabilities.csv",
         ),
         # without aspects that options share there is no tree
-        *("utility_scale.png", "choice_probabilities.png"),
+        "choice_probabilities.png",
         *("model.nc", "command.json"),
     }
 

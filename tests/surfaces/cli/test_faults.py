@@ -28,16 +28,16 @@ def fail_to_draw(monkeypatch, name):
 
 def test_a_picture_costs_itself_alone(run, folder, monkeypatch):
     assert run(*FIT, "--out", "whole", "--print", "all").code == 0
-    fail_to_draw(monkeypatch, "utility_scale")
+    fail_to_draw(monkeypatch, "predictions")
     found = run(*FIT, "--out", "lacking", "--report", "page.html", "--print", "all")
     assert found.code == 0 and "log-likelihood" in found.out.lower()
-    assert found.err.count("utility_scale.png") == 1
-    says(found.err, "utility_scale.png", "ValueError: too many values")
+    assert found.err.count("choice_probabilities.png") == 1
+    says(found.err, "choice_probabilities.png", "ValueError: too many values")
     says(found.err, "the report figure captioned")
     whole, lacking = (
         {path.name for path in (folder / name).iterdir()} for name in ("whole", "lacking")
     )
-    assert whole - lacking == {"utility_scale.png"}
+    assert whole - lacking == {"choice_probabilities.png"}
     assert "</html>" in (folder / "page.html").read_text()
 
 
@@ -93,10 +93,10 @@ def test_the_fit_outlives_a_ctrl_c_while_answers_are_computed(run, folder, stand
 def test_pictures_are_written_in_other_formats(run, done, folder):
     assert run(*FIT, "--out", "found", "--pictures", "svg,PDF", "--tables", "xlsx").code == 0
     written = {path.name for path in (folder / "found").iterdir()}
-    assert {"utility_scale.svg", "utility_scale.pdf", "tables.xlsx"} <= written
+    assert {"choice_probabilities.svg", "choice_probabilities.pdf", "tables.xlsx"} <= written
     assert not {name for name in written if name.endswith((".png", ".csv"))}
     done(*FIT, "--out", "again", "--pictures", "svg,pdf")
-    for name in ("utility_scale.svg", "utility_scale.pdf"):
+    for name in ("choice_probabilities.svg", "choice_probabilities.pdf"):
         assert (folder / "found" / name).read_bytes() == (folder / "again" / name).read_bytes()
     says(run(*FIT, "--out", "x", "--pictures", "jpg").err, "--pictures", "'jpg'")
     says(run(*FIT, "--pictures", "svg").err, "--pictures", "--out")
