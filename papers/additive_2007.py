@@ -34,6 +34,7 @@ from .additive_2007_tables import (
     Design,
 )
 from .plots.feature_outlines import overlap
+from .plots.numbers_and_traces import number_of_features
 from .reproduction_entry import Entry, Reproduction, Settings
 from .samplers import use_published_sampler
 
@@ -135,7 +136,7 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
         },
         remarks=tables.remarks(design, model, features),
         pictures={
-            "figure-4": lambda: model.plot("n_features"),
+            "figure-4": lambda: number_of_features(model),
             "features": lambda: model.plot("features"),
             "similarities": lambda: model.plot("predictions"),
             "overlap": lambda: overlap(model),

@@ -18,6 +18,7 @@ from thali._inference.progress_display import Progress
 from thali._trees.tree import Tree
 
 from .plots.feature_samples import feature_samples
+from .plots.numbers_and_traces import number_of_features, traces
 from .reproduction_entry import Entry, Reproduction, Settings
 
 if TYPE_CHECKING:
@@ -129,8 +130,8 @@ def paris_rome(settings: Settings) -> Reproduction:
         ],
         pictures={
             "figure-1-features": lambda: model.plot("features"),
-            "figure-1-number": lambda: model.plot("n_features"),
-            "figure-1-traces": lambda: model.plot("trace"),
+            "figure-1-number": lambda: number_of_features(model),
+            "figure-1-traces": lambda: traces(model),
             "figure-2-samples": lambda: feature_samples(model),
         },
         interrupted=model._interrupted_,

@@ -17,4 +17,7 @@ y = np.array(["reed", "moss", "fern"])[scores.argmax(axis=1)]
 model = th.SparseMultinomialLogit(draws=200, tune=200, random_state=1).fit(
     X[:300], y[:300], progressbar=False
 )
-th.plots.calibration(model.calibration(X[300:], y[300:]))
+table = model.calibration(X[300:], y[300:])
+ax = table.plot.scatter("predicted", "observed")
+ax.vlines(table["predicted"], table["low"], table["high"])
+ax.axline((0, 0), slope=1, color="0.7")

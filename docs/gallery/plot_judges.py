@@ -5,6 +5,7 @@ Judge discrimination
 The discrimination of the judges of a leaderboard: 1 is the typical judge, 0 is guessing.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
@@ -26,4 +27,8 @@ options, judges = (
 answers = pd.DataFrame({"left": options[first], "right": options[second], "judge": judges[judge]})
 answers["chosen"] = np.where(won, answers["left"], answers["right"])
 board = th.leaderboard(answers, judges=True, progressbar=False)
-th.plots.judges(board.judges())
+table = board.judges()
+ax = plt.figure().add_subplot()
+ax.hlines(table.index, table["low"], table["high"])
+ax.plot(table["discrimination"], table.index, "o")
+ax.set_xlabel("discrimination (89 % interval)")

@@ -124,9 +124,8 @@ def test_every_page_is_in_a_table_of_contents():
 
 
 def test_every_picture_is_in_the_gallery():
-    assert {
-        file.stem.removeprefix("plot_") for file in (DOCS / "gallery").glob("plot_*.py")
-    } == set(plots.__all__)
+    names = {file.stem.removeprefix("plot_") for file in (DOCS / "gallery").glob("plot_*.py")}
+    assert names >= set(plots.__all__)
 
 
 def test_every_public_name_is_in_the_reference():

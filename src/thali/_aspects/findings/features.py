@@ -294,11 +294,6 @@ def build_number_finding(
     probability_table = pd.DataFrame(
         {"probability": draw_counts / number_draws.size}, index=number_index
     )
-    probability_table.attrs |= {
-        "mean": float(number_draws.mean()),
-        "low_high": compute_interval(number_draws, ci, axis=None).tolist(),
-        "interval": ci,
-    }
     title = str(phrase(ENGLISH, "number.title", word=word))
     return Finding(sentence, title=title, table=probability_table, leads=False, brief=brief)
 
