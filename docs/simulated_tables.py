@@ -174,7 +174,7 @@ def snacks() -> pd.DataFrame:
 
 
 def hot_or_sweet() -> pd.DataFrame:
-    """Forty respondents make 20 choices of drinks; the young ones, every fourth, like sweet ones."""
+    """Forty respondents make 20 choices of drinks; the young, every fourth, like what is sweet."""
     options = ["tea", "coffee", "cocoa", "cola", "juice", "punch", "water"]
     hot, sweet = np.array([1, 1, 1, 0, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1, 0])
     unique = np.array([0.3, 0.2, 0.16, 0.1, 0.24, 0.2, 0.6])

@@ -61,7 +61,7 @@ def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
 @pytest.mark.fit
 def test_pooled_comparisons_keep_covariates():
     described = [with_values(random_comparisons(3, seed, most=3), 1, seed=seed) for seed in (1, 2)]
-    pooled = described[0].together(described[1:], described[0].labels)
+    pooled = described[0].together(described[1:])
     assert pooled.covariate_names == ("x0",)
     assert pooled.covariates.wins.sum() + pooled.covariates.losses.sum() == sum(
         each.n_comparisons for each in described

@@ -10,6 +10,7 @@ from helpers.sentences import refused
 from helpers.tiny_models import fitted
 
 import thali as th
+from thali._model.class_names import RETIRED
 from thali._model.model_files import compute_digest, decode_object, encode_object
 from thali.errors import DataError, ThaliError
 
@@ -104,22 +105,27 @@ def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     assert text["object"] == type(data_of(kind)).__name__
 
 
-LEFT = {  # what a parameter is in the file, and what to use instead
+LEFT = {  # a parameter in the file, and what to use instead
     "Groups": ("people", {"object": "Groups", "fields": {"weights": "free"}}, "data.by_group"),
     "LatentClasses": ("people", {"object": "LatentClasses", "fields": {"classes": 2}}, "segments"),
-    "prior='horseshoe'": ("prior", "horseshoe", "prior='laplace'"),
+    "global_scale": ("global_scale", 1.0, "Laplace prior"),
 }
+
+
+def test_each_thing_that_left_is_tested():
+    assert LEFT.keys() == RETIRED.keys()
 
 
 @pytest.mark.parametrize("name", LEFT)
 def test_a_file_with_something_that_left_says_what_to_use(name, tmp_path):
     parameter, encoded, instead = LEFT[name]
-    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    model = th.BradleyTerryLuce("maximum-likelihood")
     model.fit(th.datasets.celebrities()).save(tmp_path / "model.nc")
     with h5py.File(tmp_path / "model.nc", "r+") as file:
-        file.attrs["thali_model"] = json.dumps({"class": "X", "parameters": {parameter: encoded}})
-        file.attrs["creation_library_version"] = "0.4.0"
-    with refused(DataError, "thali 0.4.0", name, "left in thali 0.5.0", "fit the data", instead):
+        record = json.loads(file.attrs["thali_model"])
+        record["parameters"][parameter] = encoded
+        file.attrs["thali_model"] = json.dumps(record)
+    with refused(DataError, repr(name), "left in thali 0.5.0", "fit the data again", instead):
         th.load(tmp_path, verify=False)
 
 

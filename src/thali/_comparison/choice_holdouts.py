@@ -103,11 +103,6 @@ class ChoiceSplitter(TaskDataSplitter):
         self.tasks = ScoredOccasions.from_choices(data)
         self.knows_people: bool = self.tasks.knows_people
 
-    @property
-    def whole(self) -> Choices:
-        """All occasions as `Choices`."""
-        return self.tasks.choices
-
     def select_training_data(self, part: np.ndarray) -> tuple[Choices]:
         """Return the choices that are not held out, as arguments of `fit`."""
         return (self.tasks.take(~part).choices,)

@@ -134,18 +134,18 @@ class PairwiseSplitter(Splitter):
     leave_out = "pair"
     default_run = USUAL
 
-    @classmethod
     def draw_parts(
-        cls, n_blocks: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
         """Return one pair for each part, or random pairs if requested."""
         if hold_out is not None or folds is not None:
-            return super().draw_parts(n_blocks, seed, hold_out, folds)
-        if n_blocks < 2:
+            return super().draw_parts(seed, hold_out, folds)
+        if self.count < 2:
             raise DataError(
-                f"The data have only one {cls.block_noun}; holding out pairs requires at least two."
+                f"The data have only one {self.block_noun}; holding out pairs requires at least"
+                " two."
             )
-        return list(np.arange(n_blocks)[:, None])
+        return list(np.arange(self.count)[:, None])
 
     @property
     def block_of_unit(self) -> np.ndarray:

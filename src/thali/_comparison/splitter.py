@@ -39,17 +39,17 @@ class Splitter(ABC):
     ) -> list[Any]:
         """Return all parts to hold out; randomness comes from the seed."""
         return [
-            self.build_part(numbers)
-            for numbers in self.draw_parts(self.count, seed, hold_out, folds)
+            self.build_part(block_numbers)
+            for block_numbers in self.draw_parts(seed, hold_out, folds)
         ]
 
-    @classmethod
     def draw_parts(
-        cls, n_blocks: int, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
+        self, seed: np.random.SeedSequence, hold_out: int | None, folds: int | None
     ) -> list[np.ndarray]:
-        """Return the block numbers of each part, drawn from `n_blocks` blocks."""
+        """Return the block numbers of each part."""
         refuse_both(hold_out, folds)
-        noun = cls.block_noun
+        noun = self.block_noun
+        n_blocks = self.count
         if n_blocks < 2:
             raise DataError(f"There is only one {noun}; leaving out {noun}s requires at least two.")
         n_folds = check_n_folds(folds, n_blocks, f"{noun}s")
@@ -71,11 +71,6 @@ class Splitter(ABC):
     def build_part(self, blocks: np.ndarray) -> Any:
         """Return the part (by default a mask of units) that holds out these blocks."""
         return np.isin(self.block_of_unit, blocks)
-
-    @property
-    def whole(self) -> Any:
-        """The complete data, in the form that models are fitted to."""
-        return self.data
 
     def select_training_data(self, part: Any) -> tuple[Any, ...]:
         """Return the arguments of `fit`: the data without the held-out part."""

@@ -232,10 +232,10 @@ class Judged(Frozen):
         """Return the data with covariates of options added; else raise DataError."""
         raise DataError(_NO_COVARIATES)
 
-    def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
-        """Merge several data objects; `labels` contains the options of all.
+    def together(self, others: Sequence[Any], /) -> Self:
+        """Merge several data objects with the options of the first.
 
-        Respondents are kept if all know them. Raise a DataError if answers do not add up.
+        Respondents are kept if all know them.
         """
         raise NotImplementedError
 
@@ -300,7 +300,7 @@ def merge_new_data(old_data: Judged, new_data: Judged) -> Any:
         raise DataError(
             "A model with covariates cannot be updated with new data; refit it to all the data."
         )
-    return old_data.together([new_data], old_data.labels)
+    return old_data.together([new_data])
 
 
 def explain_unpaired_data(data: Judged) -> str:

@@ -80,12 +80,12 @@ PLACES = {
     "ConvergenceCheck": "thali._posterior.convergence_check:ConvergenceCheck",
 }
 
-# What left in 0.5.0, as a model's parameters in files name it, and what to use instead.
+# Classes and parameters in files that left in 0.5.0, and what to use instead.
 RETIRED = {
     "Groups": "people=Individuals(by=[...]) for what depends on a group, or fit each group of"
     " data.by_group separately",
     "LatentClasses": "people=Individuals() and its segments",
-    "prior='horseshoe'": "prior='laplace', whose shrinkage eta is learned",
+    "global_scale": "SparseMultinomialLogit(), whose Laplace prior replaces the horseshoe",
 }
 
 
@@ -97,9 +97,19 @@ def class_name_in_file(cls: type[Any]) -> str:
 
 def load_class(name: str) -> Any:
     """Import and return the class that files call by this name."""
+    if name in RETIRED:
+        raise build_retired_error(name)
     if name not in PLACES:
         raise DataError(
             f"The file contains {name!r}, which is not part of thali; it may be from another"
             " program."
         )
     return load_object(PLACES[name])
+
+
+def build_retired_error(name: str) -> DataError:
+    """Return the error that a file contains a class or parameter that left."""
+    return DataError(
+        f"The file contains {name!r}, which left in thali 0.5.0. Use {RETIRED[name]}; fit the data"
+        " again."
+    )

@@ -13,7 +13,7 @@ from thali._data.custom_data import Observed
 from thali._inference.random_seeds import decode_seed, encode_seed
 from thali.errors import ArgumentError, DataError, ThaliError
 
-from .class_names import RETIRED, class_name_in_file, load_class
+from .class_names import RETIRED, build_retired_error, class_name_in_file, load_class
 from .registry import build_model
 
 if TYPE_CHECKING:
@@ -159,14 +159,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> Any:
     try:
         model_record = json.loads(tree.attrs["thali_model"])
         class_name = str(model_record["class"])
-        _refuse_retired(model_record["parameters"], path, tree.attrs)
-        model = build_model(
-            class_name,
-            {
-                key: decode_object(encoded_parameter, {})
-                for key, encoded_parameter in model_record["parameters"].items()
-            },
-        )
+        model = _build_saved_model(class_name, model_record["parameters"])
         if model is not None:
             model._restore(_load_attributes(tree), path)
             model._check_restored()
@@ -181,20 +174,15 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> Any:
     )
 
 
-def _refuse_retired(
-    encoded_parameters: dict[str, Any], path: str | os.PathLike[str], attrs: dict[Any, Any]
-) -> None:
-    """Raise DataError if a parameter of the model left thali, with what replaces it."""
-    for name, encoded in encoded_parameters.items():
-        stored_name = f"{name}={encoded!r}"
-        if isinstance(encoded, dict):
-            stored_name = str(encoded.get("object"))
-        if stored_name in RETIRED:
-            raise DataError(
-                f"'{path}' was written by thali {attrs.get('creation_library_version', '?')} and"
-                f" contains a model with {stored_name}, which left in thali 0.5.0. Use"
-                f" {RETIRED[stored_name]}; fit the data again."
-            )
+def _build_saved_model(class_name: str, encoded_parameters: dict[str, Any]) -> Any | None:
+    """Construct the model that a file describes; None if its class is unknown."""
+    parameters = {name: decode_object(encoded, {}) for name, encoded in encoded_parameters.items()}
+    try:
+        return build_model(class_name, parameters)
+    except TypeError as error:  # a parameter is unknown
+        for name in RETIRED.keys() & parameters.keys():
+            raise build_retired_error(name) from error
+        raise
 
 
 def _load_result(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> Any:

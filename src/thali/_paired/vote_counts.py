@@ -211,7 +211,7 @@ def pool_groups(groups: list[PairedComparisons]) -> PairedComparisons:
     """Return the comparisons of all groups added up."""
     if len(groups) == 1:
         return groups[0]
-    return groups[0].together(groups[1:], groups[0].labels)
+    return groups[0].together(groups[1:])
 
 
 def find_pair_indices(data: PairedComparisons, pooled_data: PairedComparisons) -> np.ndarray:

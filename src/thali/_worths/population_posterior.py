@@ -124,12 +124,6 @@ class WorthProblem:
         """Covariates of options, (n_options, n_covariates); 0 for others."""
         return self.density.option_values
 
-    @property
-    def respondent_coefficients(self) -> float:
-        """Log multinomial coefficients of respondents' answers, summed."""
-        questions = self.single_data.questions(self.has_ties)
-        return float(questions.compute_respondent_coefficients().sum())
-
     def build_draws(self, points: np.ndarray, chains: int) -> WorthDraws:
         """Convert parameter vectors (size, n_draws) to named draws by chain, `WorthDraws`."""
         density = self.density
@@ -216,20 +210,6 @@ class WorthProblem:
         constants = {"kind": stored_data.kind, **stored_data.constants}
         writer.write_constants(constants, stored_data.coordinates)
         return writer
-
-    def build_tree_from_arrays(
-        self,
-        arrays: dict[str, np.ndarray],
-        coordinates: dict[str, Any],
-        log_tie: np.ndarray,
-        stored_data: StoredData,
-        attributes: dict[str, Any],
-    ) -> "xarray.DataTree":
-        """Build the posterior tree from draws (chain, draw, ...) of a model with respondents."""
-        if self.has_ties:
-            arrays["tie"] = np.exp(log_tie)
-        coordinates["option"] = np.asarray(self.data.labels, dtype=str)
-        return self._write_draws(arrays, coordinates, stored_data).build(attributes)
 
     def _write_log_likelihoods(
         self, writer: DrawsWriter, derived: "_DerivedDraws", stored_data: StoredData

@@ -271,29 +271,16 @@ def require_respondents(data: "Choices") -> None:
         )
 
 
-def together(
-    data: "Choices", other_data: "Sequence[Choices]", labels: tuple[str, ...]
-) -> "Choices":
-    """Merge several `Choices`; `labels` contains the options of all.
+def together(data: "Choices", other_data: "Sequence[Choices]") -> "Choices":
+    """Merge several `Choices` without covariates, with the options of all.
 
     Respondents are kept if all know them. The same name is the same person; rankings without
     respondents belong to different people.
-
-    Raises
-    ------
-    DataError
-        If in some the best and the worst were chosen, and in others one option.
     """
     datasets = [data, *other_data]
-    if len({dataset.worst is None for dataset in datasets}) > 1:
-        raise DataError(
-            "Best-worst choices and single choices cannot be merged; fit them separately."
-        )
+    labels = tuple(dict.fromkeys(label for dataset in datasets for label in dataset.labels))
     row_respondents = _merge_respondents(datasets)
     *set_fields, n_tied = _merge_occasions(datasets, labels, row_respondents.number)
-    covariates = None
-    if all(dataset.labels == labels for dataset in datasets):
-        covariates = data.covariates
     return build_from_fields(
         type(data),
         labels,
@@ -301,7 +288,6 @@ def together(
         *set_fields,
         row_respondents.people,
         n_tied,
-        covariates,
     )
 
 
@@ -361,8 +347,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
         raise DataError(
             "Choices with option covariates cannot be merged; add these covariates afterwards."
         )
-    labels = tuple(dict.fromkeys(label for part in (data, more) for label in part.labels))
-    return together(data, [more], labels)
+    return together(data, [more])
 
 
 def _merge_occasions(

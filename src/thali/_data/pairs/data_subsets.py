@@ -650,9 +650,9 @@ def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedCompa
 
 
 def together(
-    data: "PairedComparisons", other_data: "Sequence[PairedComparisons]", labels: tuple[str, ...]
+    data: "PairedComparisons", other_data: "Sequence[PairedComparisons]"
 ) -> "PairedComparisons":
-    """Merge several `PairedComparisons`; `labels` contains the options of all.
+    """Merge several `PairedComparisons` with the options of the first.
 
     Covariates are kept if all have them. Respondents are kept if all know them and there are
     neither covariates nor dates.
@@ -666,11 +666,11 @@ def together(
         list_rows = list_finest_rows
     parts = [list_rows(dataset) for dataset in datasets]
     if any(
-        dataset.labels != labels or dataset.covariate_names != data.covariate_names
+        dataset.labels != data.labels or dataset.covariate_names != data.covariate_names
         for dataset in datasets
     ):
         parts = [rows._replace(covariates=None) for rows in parts]
-    return _merge_rows(datasets, parts, labels)
+    return _merge_rows(datasets, parts, data.labels)
 
 
 def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedComparisons":

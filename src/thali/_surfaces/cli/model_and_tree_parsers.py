@@ -186,14 +186,9 @@ def _parse_people_prefix(model_text: str, data_kind: str) -> tuple[dict[str, Any
     return {}, model_text
 
 
-def _names_worths(model_text: str) -> bool:
-    """Return whether an entry of --models is the model of worths."""
-    return find_spec_by_name(model_text) is find_spec_by_name(WORTHS)
-
-
 def _require_worths(model_text: str, model_part: str) -> str:
     """Return the model after a prefix, worths if there is none; raise for other models."""
-    if model_part and not _names_worths(model_part):
+    if model_part and find_spec_by_name(model_part) is not find_spec_by_name(WORTHS):
         raise ArgumentError(
             f"{model_text!r} in --models requires a model of worths; type"
             f" {model_text.removesuffix(model_part)}{WORTHS}."

@@ -113,15 +113,22 @@ class PeopleProblem(WorthProblem):
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual_sd = np.exp(log_sds[..., 1])
         respondent_variance = residual_sd**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
+        questions = self.single_data.questions(self.has_ties)
+        log_coefficients = float(questions.compute_respondent_coefficients().sum())
         arrays = {
             "log_worth": centred_means[:, :, 0],
             "spread": np.exp(log_sds[..., 0]),
             "spread_of_respondents": np.sqrt(respondent_variance),
             "residual_spread": residual_sd,
-            "log_likelihood": log_likelihood + self.respondent_coefficients,
+            "log_likelihood": log_likelihood + log_coefficients,
             "respondent_log_worth": worths,
         }
-        coordinates: dict[Any, Any] = {"respondent": np.asarray(self.data.respondents, dtype=str)}
+        if self.has_ties:
+            arrays["tie"] = np.exp(log_tie)
+        coordinates: dict[Any, Any] = {
+            "option": np.asarray(self.data.labels, dtype=str),
+            "respondent": np.asarray(self.data.respondents, dtype=str),
+        }
         if self.n_directions:
             arrays["loading"] = loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
@@ -136,8 +143,8 @@ class PeopleProblem(WorthProblem):
             stored_data = stored_data._replace(
                 constants=constants, coordinates=stored_data.coordinates | covariate_coordinates
             )
-        attributes = attributes | self.dependence.attributes
-        return self.build_tree_from_arrays(arrays, coordinates, log_tie, stored_data, attributes)
+        writer = self._write_draws(arrays, coordinates, stored_data)
+        return writer.build(attributes | self.dependence.attributes)
 
 
 def refuse_data(data: Any, rule: str, people: Individuals) -> None:
