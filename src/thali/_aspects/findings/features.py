@@ -11,7 +11,6 @@ from thali._model.finding import FULL, Brief, Finding, Picture, Text, finding
 from thali._model.finding_settings import AnswerSettings
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
-from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Argument, InPython, Message, Setting
