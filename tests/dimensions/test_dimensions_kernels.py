@@ -28,7 +28,8 @@ def build_mixed_triplets():
     sets = [("a", "b", "c"), ("a", "b", "d"), ("b", "c", "d", "e"), ("a", "c", "e")]
     chosen = [("a", "b"), ("b", "d"), ("c", "e"), ("a", "e")]
     anchored = Triplets.from_anchored(["a", "b"], ["b", "c"], ["e", "d"], labels=list("abcde"))
-    return [Triplets.from_sets(sets, chosen, counts=[3, 1, 2, 1]), anchored]
+    of_three = Triplets.from_sets(sets[:2], chosen[:2], counts=[3, 1])
+    return [Triplets.from_sets(sets, chosen, counts=[3, 1, 2, 1]), anchored, of_three]
 
 
 def naive_log_likelihood(x, answers, numbers):
@@ -103,6 +104,15 @@ def test_questions_of_several_blocks_count_once_each():
     )
     value = compute_log_likelihood(x, problem, numbers)
     assert value == pytest.approx(naive_log_likelihood(x, problem.answers, numbers), rel=1e-5)
+
+
+def test_questions_of_three_objects_are_recognised():
+    assert [problem.answers.is_of_three for problem, _ in list_problems()] == [
+        False,
+        False,
+        True,
+        False,
+    ]
 
 
 def test_inactive_dimensions_do_not_count():

@@ -91,14 +91,25 @@ def build_problem(
     order = np.random.default_rng(0).permutation(len(sizes))
     new_start = np.append(0, np.cumsum(sizes[order]))
     places = np.repeat(start[:-1][order] - new_start[:-1], sizes[order]) + np.arange(new_start[-1])
+    first, second = data.first[places], data.second[places]
     answers = AnswerArrays(
         new_start.astype(np.int64),
-        data.first[places].astype(np.uint32),
-        data.second[places].astype(np.uint32),
+        first.astype(np.uint32),
+        second.astype(np.uint32),
         counts[places].astype(np.float32),
         values[places[: len(values)]].astype(np.float32),
+        _is_of_three(new_start, first, second),
     )
     return DimensionProblem(answers, data.n_options, dimensions, lapse, penalty, sigma, unit)
+
+
+def _is_of_three(start: np.ndarray, first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether all questions have the pairs ij, ik and jk of three objects."""
+    if not (np.diff(start) == 3).all():
+        return False
+    i, other_i, j = first.reshape(-1, 3).T
+    other_j, k, other_k = second.reshape(-1, 3).T
+    return bool((i == other_i).all() and (j == other_j).all() and (k == other_k).all())
 
 
 def multiply_rows(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:

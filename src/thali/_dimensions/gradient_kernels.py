@@ -49,6 +49,7 @@ class AnswerArrays(NamedTuple):
     second: np.ndarray  # (pairs,) uint32
     counts: np.ndarray  # (pairs,) float32: answers, or judgements of a similarity
     values: np.ndarray  # (pairs,) float32 similarities; (0,) for triplets
+    is_of_three: bool  # all questions have the pairs ij, ik, jk of three objects
 
 
 class DimensionState(NamedTuple):
@@ -70,6 +71,25 @@ def dot_rows(x: Any, i: Any, j: Any, n_active: Any) -> Any:
     return total
 
 
+@scalar
+def list_three(answers: Any, k: Any) -> Any:
+    """Return the three objects of the question whose first pair is k."""
+    return answers.first[k], answers.second[k], answers.second[k + 1]
+
+
+@vectorised
+def store_three(x: Any, i: Any, j: Any, m: Any, n_active: Any, similarities: Any, k: Any) -> None:
+    """Store the products of rows i, j and m of x from place k on; each row is read once."""
+    of_ij, of_im, of_jm = np.float32(0.0), np.float32(0.0), np.float32(0.0)
+    for q in range(n_active):
+        of_ij += x[i, q] * x[j, q]
+        of_im += x[i, q] * x[m, q]
+        of_jm += x[j, q] * x[m, q]
+    similarities[k] = of_ij
+    similarities[k + 1] = of_im
+    similarities[k + 2] = of_jm
+
+
 @vectorised
 def exponentiate(values: Any, n: Any) -> None:
     """Replace the first n values, each 0 or less, by their exponentials, to 3e-7 of them."""
@@ -89,8 +109,15 @@ def exponentiate(values: Any, n: Any) -> None:
 def store_similarities(state: Any, answers: Any, first: Any, stop: Any, similarities: Any) -> None:
     """Store the products of the pairs of questions `first` to `stop` - 1."""
     begin, n_active = answers.start[first], int(state.numbers[N_ACTIVE])
-    for k in range(begin, answers.start[stop]):
-        similarities[k - begin] = dot_rows(state.x, answers.first[k], answers.second[k], n_active)
+    n_pairs = answers.start[stop] - begin
+    if answers.is_of_three:
+        for k in range(0, n_pairs, 3):
+            i, j, m = list_three(answers, begin + k)
+            store_three(state.x, i, j, m, n_active, similarities, k)
+    else:
+        for k in range(n_pairs):
+            i, j = answers.first[begin + k], answers.second[begin + k]
+            similarities[k] = dot_rows(state.x, i, j, n_active)
     if state.numbers[PRECISION] > 0.0:
         return
     # of triplets: their exponentials, relative to the largest of the question
@@ -101,7 +128,7 @@ def store_similarities(state: Any, answers: Any, first: Any, stop: Any, similari
             top = max(top, similarities[k])
         for k in range(start, end):
             similarities[k] -= top
-    exponentiate(similarities, answers.start[stop] - begin)
+    exponentiate(similarities, n_pairs)
 
 
 @scalar
@@ -136,6 +163,19 @@ def add_row(target: Any, i: Any, slope: Any, x: Any, j: Any, n_active: Any) -> N
         target[i, q] += slope * x[j, q]
 
 
+@vectorised
+def add_three(
+    target: Any, i: Any, j: Any, m: Any, slopes: Any, k: Any, x: Any, n_active: Any
+) -> None:
+    """Add the gradient of the products of rows i, j and m, whose slopes are at place k."""
+    of_ij, of_im, of_jm = slopes[k], slopes[k + 1], slopes[k + 2]
+    for q in range(n_active):
+        x_i, x_j, x_m = x[i, q], x[j, q], x[m, q]
+        target[i, q] += of_ij * x_j + of_im * x_m
+        target[j, q] += of_ij * x_i + of_jm * x_m
+        target[m, q] += of_im * x_i + of_jm * x_j
+
+
 @scalar
 def add_gradient(state: Any, answers: Any, first: Any, stop: Any, work: Any) -> None:
     """Add the gradient of the log-likelihood of questions `first` to `stop` - 1 to work[0]."""
@@ -146,10 +186,16 @@ def add_gradient(state: Any, answers: Any, first: Any, stop: Any, work: Any) -> 
         store_similarities(state, answers, block, block_stop, slopes)
         compute_slopes(answers, block, block_stop, state.numbers, slopes)
         begin = answers.start[block]
-        for k in range(begin, answers.start[block_stop]):
-            i, j, slope = answers.first[k], answers.second[k], slopes[k - begin]
-            add_row(gradient, i, slope, state.x, j, n_active)
-            add_row(gradient, j, slope, state.x, i, n_active)
+        n_pairs = answers.start[block_stop] - begin
+        if answers.is_of_three:
+            for k in range(0, n_pairs, 3):
+                i, j, m = list_three(answers, begin + k)
+                add_three(gradient, i, j, m, slopes, k, state.x, n_active)
+        else:
+            for k in range(n_pairs):
+                i, j = answers.first[begin + k], answers.second[begin + k]
+                add_row(gradient, i, slopes[k], state.x, j, n_active)
+                add_row(gradient, j, slopes[k], state.x, i, n_active)
 
 
 @scalar
