@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._inference.numerics.ranks import sort_descending
-
 from ._fonts import picture
 from ._grouped_intervals import compute_rows_height, draw_groups
 from ._style import ensure_axes, format_interval_level, measure_label_width, shorten_labels
@@ -19,7 +17,7 @@ _MAX_OPTIONS = 60
 
 @picture("log_worth", "low", "high", made_by="worths()")
 def worths(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
-    """Draw the log worth of each option and its interval, largest first; at most 60 options.
+    """Draw the log worths of the first 60 options of a table, with their intervals.
 
     The thin line at 0 is the mean over all options. A difference of log worths is the log odds that
     one option is chosen over the other.
@@ -38,13 +36,12 @@ def worths(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     Examples
     --------
     >>> import pandas as pd
-    >>> options = pd.Index(["tea", "milk"], name="option")
-    >>> table = pd.DataFrame({"log_worth": [-1, 1], "low": [-2, 0], "high": [0, 2]}, options)
+    >>> options = pd.Index(["milk", "tea"], name="option")
+    >>> table = pd.DataFrame({"log_worth": [1, -1], "low": [0, -2], "high": [2, 0]}, options)
     >>> [text.get_text() for text in worths(table).get_yticklabels()]
     ['milk', 'tea']
     """
-    order = sort_descending(table["log_worth"].to_numpy(float))[:_MAX_OPTIONS]
-    shown_table = table.iloc[order]
+    shown_table = table.head(_MAX_OPTIONS)
     labels = shorten_labels([str(option) for option in shown_table.index])
     height = 1.0 + compute_rows_height(len(labels), 1)
     ax = ensure_axes(ax, 4.2 + measure_label_width(labels), height)
