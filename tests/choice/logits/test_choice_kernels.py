@@ -43,7 +43,9 @@ def test_log_probabilities_of_choices_are_those_of_numpy(spread):
 @pytest.mark.parametrize("spread", [1.0, 300.0])
 def test_probabilities_of_products_are_those_of_numpy(spread):
     tasks, tastes, expected = make_case(spread)
-    found = np.ones(4)
-    add_product_probabilities(tasks, build_person_workspace(tasks), tastes, ROW_PRODUCT, found)
+    found = np.ones((2, 4))
+    two_draws = np.stack([np.zeros_like(tastes), tastes])
+    add_product_probabilities(tasks, build_person_workspace(tasks), two_draws, ROW_PRODUCT, found)
     sums = np.bincount(ROW_PRODUCT, np.exp(expected), minlength=4)
-    np.testing.assert_allclose(found, 1.0 + sums, rtol=1e-12)
+    np.testing.assert_allclose(found[1], 1.0 + sums, rtol=1e-12)
+    assert found[0].sum() == pytest.approx(4.0 + 5.0)

@@ -61,13 +61,17 @@ def write_log_probabilities(problem: Any, space: Any, tastes: Any, log_probabili
 def add_product_probabilities(
     problem: Any, space: Any, tastes: Any, row_product: Any, totals: Any
 ) -> None:
-    """Add the probability of every row to that of its product, for tastes (N, p)."""
-    for n in range(len(tastes)):
-        copy_tastes(tastes, n, space)
-        write_probabilities(problem, space, n)
-        first, stop = person_rows(problem, n)
-        for k in range(stop - first):
-            totals[row_product[first + k]] += space.utility[k]
+    """Add the probability of every row to that of its product (draws, products).
+
+    `tastes` is (draws, N, p).
+    """
+    for draw in range(len(tastes)):
+        for n in range(tastes.shape[1]):
+            copy_tastes(tastes[draw], n, space)
+            write_probabilities(problem, space, n)
+            first, stop = person_rows(problem, n)
+            for k in range(stop - first):
+                totals[draw, row_product[first + k]] += space.utility[k]
 
 
 @scalar

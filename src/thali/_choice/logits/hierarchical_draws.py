@@ -279,8 +279,12 @@ def build_taste_tree(
     from thali._posterior.deferred_arrays import defer, defer_table
 
     used_chains, records = cut_records(chains)
-    draws = {name: np.stack([record[name] for record in records]) for name in records[0]}
-    posterior = build_posterior_group(**draws, respondents=respondents, fit_arguments=fit_arguments)
+    by_chain = {name: [record[name] for record in records] for name in records[0]}
+    beta = by_chain.pop("beta")  # large, so it is not copied
+    draws = {name: np.stack(arrays) for name, arrays in by_chain.items()}
+    posterior = build_posterior_group(
+        **draws, beta=beta, respondents=respondents, fit_arguments=fit_arguments
+    )
     problem = used_chains[0].problem
     chosen_positions = problem.chosen_row - problem.first_row[:-1]
     writer = DrawsWriter(posterior)
@@ -290,13 +294,13 @@ def build_taste_tree(
     if can_store_pointwise(len(chosen_positions), draws["log_likelihood"].size):
         log_probabilities = defer(
             (*shape, len(chosen_positions)),
-            partial(_compute_choice_log_probabilities, problem, draws["beta"]),
+            partial(_compute_choice_log_probabilities, problem, beta),
         )
         writer.write_log_likelihood("chosen", ("task",), log_probabilities, {})
     log_priors = defer_table(
         _list_prior_names(problem),
         shape,
-        partial(_log_prior, problem, draws["mean"], draws["covariance"], draws["beta"]),
+        partial(_log_prior, problem, draws["mean"], draws["covariance"], beta),
     )
     writer.write_log_prior(log_priors, _NOTES)
     return writer.build(attrs)
@@ -312,15 +316,19 @@ def build_observed_group(chosen_positions: np.ndarray) -> "xarray.Dataset":
     )
 
 
-def _compute_choice_log_probabilities(problem: "TasteProblem", tastes: np.ndarray) -> np.ndarray:
+def _compute_choice_log_probabilities(
+    problem: "TasteProblem", tastes: Sequence[np.ndarray]
+) -> np.ndarray:
     """Return log probabilities of all choices, shape (chains, draws, tasks)."""
     from .choice_kernels import TaskColumns, build_person_workspace, write_log_probabilities
 
     tasks = TaskColumns(problem.columns, problem.first_task, problem.first_row, problem.chosen_row)
     workspace = build_person_workspace(tasks)
-    log_probabilities = np.empty((*tastes.shape[:2], len(problem.chosen_row)))
-    for draw in np.ndindex(tastes.shape[:2]):
-        write_log_probabilities(tasks, workspace, tastes[draw], log_probabilities[draw])
+    log_probabilities = np.empty((len(tastes), len(tastes[0]), len(problem.chosen_row)))
+    for chain, draw in np.ndindex(log_probabilities.shape[:2]):
+        write_log_probabilities(
+            tasks, workspace, tastes[chain][draw], log_probabilities[chain, draw]
+        )
     return log_probabilities
 
 
@@ -333,11 +341,15 @@ def _list_prior_names(problem: "TasteProblem") -> list[str]:
 
 
 def _log_prior(
-    problem: "TasteProblem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray
+    problem: "TasteProblem",
+    mean: np.ndarray,
+    covariance: np.ndarray,
+    beta_by_chain: Sequence[np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Return log prior densities of means, covariance and tastes, by name."""
     from scipy.special import gammaln
 
+    beta = np.stack(beta_by_chain)
     p = mean.shape[-1]
     df = problem.df
     scale = problem.scale
@@ -372,7 +384,7 @@ def _log_prior(
 def build_posterior_group(
     mean: np.ndarray,
     covariance: np.ndarray,
-    beta: np.ndarray,
+    beta: np.ndarray | Sequence[np.ndarray],
     log_likelihood: np.ndarray,
     respondents: Sequence[str],
     fit_arguments: FitArguments,
@@ -383,7 +395,9 @@ def build_posterior_group(
     """
     coding, scale, covariates, _ = fit_arguments
     difference_units = scale.difference_units()
-    tastes = beta / scale.scale
+    tastes = np.empty((len(beta), *beta[0].shape))
+    for chain_tastes, chain_beta in zip(tastes, beta, strict=True):
+        np.divide(chain_beta, scale.scale, out=chain_tastes)
     if scale.sign.any():
         tastes = tastes @ scale.steps.T
     arrays = {
@@ -599,12 +613,14 @@ def _sum_level_probabilities(
     workspace = build_person_workspace(tasks)
     row_product = np.array(data.row_product, np.int64)
     level_indicators = build_level_indicators(data.scheme, data.products)
-    level_totals = np.empty((*beta.shape[:2], level_indicators.shape[1]))
-    for draw in np.ndindex(beta.shape[:2]):
-        product_totals = np.zeros(len(level_indicators))
-        add_product_probabilities(tasks, workspace, beta[draw], row_product, product_totals)
-        level_totals[draw] = product_totals @ level_indicators
-    return level_totals
+    n_products, n_levels = level_indicators.shape
+    tastes = beta.reshape(-1, *beta.shape[2:])
+    level_totals = np.empty((len(tastes), n_levels))
+    for block in iterate_slices(len(tastes), n_products, _BLOCK_UTILITIES):
+        product_totals = np.zeros((len(tastes[block]), n_products))
+        add_product_probabilities(tasks, workspace, tastes[block], row_product, product_totals)
+        level_totals[block] = product_totals @ level_indicators
+    return level_totals.reshape(*beta.shape[:2], n_levels)
 
 
 def _average_choice_probability(
