@@ -80,7 +80,7 @@ _NEVER_CALCULATED = re.compile(
 )
 
 
-def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
+def _read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     """Read the first filled sheet of a workbook, and sheets with equal header, by title."""
     try:
         from openpyxl import load_workbook
@@ -696,7 +696,7 @@ def load_table(path: str | Path | Source) -> RawTable:
             return _merge_sheets(
                 {
                     title: build_raw_table(cells, name)
-                    for title, cells in read_excel_sheets(file_bytes).items()
+                    for title, cells in _read_excel_sheets(file_bytes).items()
                 }
             )
         if file_bytes.startswith(b"\xd0\xcf\x11\xe0"):
@@ -1024,17 +1024,6 @@ def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
         NUMBER.fullmatch(text) or decimal_comma and DECIMAL_COMMA.fullmatch(text)
         for text in filled_texts
     )
-
-
-def reread_label(label: str) -> str:
-    """Return a label as it would be read back from a file, such as "100" for "1e2".
-
-    Examples
-    --------
-    >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
-    ('tea', '001', '100')
-    """
-    return format_label(_convert_column([label], {label: None}, False)[0])
 
 
 def _convert_column(
