@@ -77,14 +77,6 @@ def split_text_cells(file_bytes: bytes) -> TextTable:
     return cells
 
 
-def find_separator(file_bytes: bytes) -> str | None:
-    """Return the separator character of a CSV-like file; None if it is blanks."""
-    text = decode_text(file_bytes)
-    if text.startswith("sep=") or (separator := _guess_separator(text)) == BLANKS:
-        return None
-    return separator
-
-
 def decode_text(file_bytes: bytes) -> str:
     """Decode bytes as UTF-8, UTF-16, UTF-32, Windows-1252 or Latin-1 text."""
     if file_bytes.startswith((BOM_UTF32_LE, BOM_UTF32_BE)):  # the first begins as UTF-16 does

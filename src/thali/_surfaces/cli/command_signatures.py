@@ -365,7 +365,7 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Tables of any size (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a"
+            help="Tables (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a"
             " bundled data set. Tables may contain votes (model_a, model_b, winner), winners"
             " and losers, results of games, a square matrix of counts, rankings, choices or"
             " best-worst sets. Several files are merged. To update a leaderboard, give its"
