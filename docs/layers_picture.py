@@ -14,7 +14,7 @@ layers = [
 CONTENTS = {
     "surfaces": "show findings: command line, app, report, text",
     "testing": "checks of likelihoods and samplers",
-    "comparison": "models by held-out data; questionnaires",
+    "comparison": "models by held-out data",
     "paired": "classical tests, leaderboards; bundled data",
     "designs": "designs of studies, and their power",
     "aspects": "features; worths; choices of products; classifiers",

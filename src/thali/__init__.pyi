@@ -1,7 +1,6 @@
 from . import datasets as datasets
 from . import designs as designs
 from . import errors as errors
-from . import field as field
 from . import likelihoods as likelihoods
 from . import paired as paired
 from . import people as people

@@ -41,8 +41,7 @@ Surfaces:
 - `remembering`: models that remember what the command line asks of them
 - `app_runs`: children and limits of the app, which a test replaces
 - `markets`: the market of a model, as the simulator of a report has it
-- `pages`, `chromium`, `robot`, `handed_in`: pages, a browser, and questionnaires filled in by a
-  robot
+- `pages`, `chromium`: pages, and a browser
 - `sentences`: the facts that a sentence holds, and the golden file that keeps its words
 - `option_words`: messages as a terminal spells them
 - `terminals`, `typed_tables`, `hostile`: tables as shown and as typed; words that attack

@@ -18,6 +18,3 @@ HOSTILE = (
     "\\u003cscript>window.ran=1\\u003c/script>",
     "x" * 3000,
 )
-
-# as thali writes them: a sign that turns the text around is spelt out
-LABELS = {words.replace("\u202e", r"\u202e") for words in HOSTILE}

@@ -1,7 +1,7 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _input_files
-from thali._reading import large_tables, table_files, text_cells
+from thali._reading import table_files, text_cells
 
 LIMITS = {
     "bytes of a pipe": (_input_files, "MAX_PIPED"),
@@ -11,11 +11,6 @@ LIMITS = {
     "cells of a byte of Parquet": (table_files, "MAX_TIMES"),
     "bytes of Parquet": (table_files, "MAX_BYTES"),
     "cells of a text": (text_cells, "MAX_CELLS"),
-    "bytes read at once": (large_tables, "LARGE"),
-    "rows of a batch": (large_tables, "BATCH"),
-    "bytes of a batch": (large_tables, "BLOCK"),
-    "rows of a head": (large_tables, "HEAD"),
-    "bytes of a head": (large_tables, "HEAD_BYTES"),
 }
 
 

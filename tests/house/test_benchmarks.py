@@ -68,9 +68,7 @@ def benchmark(monkeypatch):
         ("thinning", "a CPU s"),
         # compiles a sampler
         pytest.param("respondent_worths", "three-directions", marks=pytest.mark.long),
-        # a browser
-        pytest.param("questionnaire_robot", "lost, doubled or changed", marks=pytest.mark.long),
-        pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
+        pytest.param("next_question", "saves", marks=pytest.mark.long),
     ],
 )
 def test_the_smallest_size_runs(benchmark, capsys, name, said):

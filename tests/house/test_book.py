@@ -36,7 +36,7 @@ def test_every_option_stands_on_the_page_of_the_command_line(command_line):
             re.MULTILINE | re.DOTALL,
         )
     )
-    assert {"thali fit", "thali field make", "thali cache build"} <= sections.keys()
+    assert {"thali fit", "thali design", "thali cache build"} <= sections.keys()
     for typed, command in command_line.commands():
         for parameter in command.params:
             for name in [*parameter.opts, *parameter.secondary_opts]:

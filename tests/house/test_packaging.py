@@ -90,7 +90,7 @@ def test_the_recipe_needs_what_the_package_needs():
 # scanners.
 MENDED = {
     "jinja2": "3.1.6",  # CVE-2025-27516 and four before: ways out of the sandbox
-    "pillow": "12.3",  # CVE-2026-54060 and others: pictures of a questionnaire are opened
+    "pillow": "12.3",  # CVE-2026-54060 and others: a picture of a report is opened
     "pyarrow": "23.0.1",  # CVE-2026-25087: files of Arrow IPC, which thali does not read
     # CVE-2025-62727, CVE-2026-48710, CVE-2026-54283: headers and forms of the app
     "starlette": "1.3.1",

@@ -134,7 +134,6 @@ def test_every_public_name_is_in_the_reference():
         "datasets",
         "designs",
         "errors",
-        "field",
         "likelihoods",
         "paired",
         "people",
@@ -151,7 +150,6 @@ def test_every_public_name_is_in_the_reference():
             *plots.__all__,
             *thali.paired.__all__,
             *thali.designs.__all__,
-            *thali.field.__all__,
             *vars(thali.likelihoods),
             *vars(thali.priors),
         )

@@ -32,7 +32,6 @@ HAVE_NO_ASPECTS = (
     "_choice",
     "_classify",
     "_designs",
-    "_field",
     "_people",
     "_aspects/findings/additive_clustering.py",
 )
@@ -40,7 +39,6 @@ HAVE_NO_ASPECTS += (
     "_aspects/models/additive_clustering.py",
     "choice.txt",
     "classify.txt",
-    "field.txt",
 )
 # Where the word is a name that users type or that files hold: file, and a part of the text.
 NAMES = {("_data/column_roles.py", " verdict ")}  # what users call the column of choices
@@ -141,7 +139,7 @@ def test_a_word_is_found_wherever_users_read_it():
     source = 'class A:\n    """everybody"""\n\n    x = f"{1} of everybody"\n'
     assert list(strings(source)) == ["… of everybody"] and unwanted("a.py", "… of everybody")
     assert not unwanted("_aspects/a.py", "an aspect") and unwanted("_choice/a.py", "an aspect")
-    assert {"columns", "aspects.txt", "_field/page/questionnaire.js"} <= {
+    assert {"columns", "aspects.txt", "_surfaces/page/simulator.js"} <= {
         place for place, _ in texts()
     }
 

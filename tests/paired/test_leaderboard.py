@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
+from helpers.places import PROJECT
 from helpers.sentences import refused, said, warned
 from scipy.special import expit, ndtr, ndtri
 
@@ -420,8 +420,7 @@ def test_what_either_side_has_is_first_minus_second(named):
         board_of(battles.assign(len_a="x"), covariates=named, **quick)
 
 
-def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
-    limits.lower(monkeypatch, bytes_read_at_once=1)
+def test_both_sides_of_a_file_are_read(tmp_path):
     battles = styled(300).assign(
         len_a=lambda t: (3 * t["length"]).round(), len_b=lambda t: -t["length"].round()
     )
@@ -432,6 +431,19 @@ def test_both_sides_of_a_large_file_are_read(tmp_path, monkeypatch):
         for source in (tmp_path / "battles.csv", battles)
     )
     pd.testing.assert_frame_equal(one, other, rtol=1e-6)
+
+
+def test_votes_counted_in_batches_as_the_page_does_give_the_same_board(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = (PROJECT / "docs" / "doors" / "leaderboards.md").read_text("utf-8")
+    (code,) = re.findall(r"```{code-cell}\n([^`]*chunksize[^`]*)```", page)
+    BATTLES.to_csv("battles.csv", index=False)
+    names = {"pd": pd, "th": th}
+    exec(code.replace("1_000_000", "7"), names)
+    assert len(names["counted"]) < len(BATTLES)
+    how = {"method": "maximum-likelihood", "progressbar": False}
+    one, other = (th.leaderboard(votes, **how) for votes in (names["counted"], BATTLES))
+    pd.testing.assert_frame_equal(one.table, other.table.loc[one.table.index], rtol=1e-6)
 
 
 @pytest.mark.fit

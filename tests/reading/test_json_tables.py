@@ -138,11 +138,10 @@ def test_rows_of_an_error_are_lines_of_the_file():
 
 
 @pytest.mark.fit
-def test_a_leaderboard_of_a_large_log_is_that_of_the_same_csv(tmp_path, monkeypatch, few_draws):
+def test_a_leaderboard_of_a_log_is_that_of_the_same_csv(tmp_path, few_draws):
     frame = pd.DataFrame(BATTLES * 4)
     frame.to_csv(tmp_path / "log.csv", index=False)
     frame.to_json(tmp_path / "log.jsonl", orient="records", lines=True)
-    limits.lower(monkeypatch, bytes_read_at_once=1)
     boards = [
         th.leaderboard(tmp_path / name, by="language", progressbar=False)
         for name in ("log.jsonl", "log.csv")

@@ -13,7 +13,7 @@ STANDARD_INPUT = "-"
 
 
 def is_page(path: Path) -> bool:
-    """Return whether a file is a report or questionnaire that thali wrote."""
+    """Return whether a file is a report that thali wrote."""
     with open(path, "rb") as file:
         return _PAGE_MARK in file.read(_HEAD_SIZE)
 

@@ -102,15 +102,15 @@ def leaderboard(
     Parameters
     ----------
     source : str, path, DataFrame, PairedComparisons or Choices
-        A file (CSV, TSV, Excel, Parquet or JSON Lines; large files except JSON are read in batches,
-        and only counts are kept), a data frame of pandas, polars or another library with the Arrow
-        interface, or data: the log of an arena (model_a, model_b, winner), winners and losers,
-        results of games, a square of counts, and other pairs that `thali fit` reads; or rankings,
-        choices from sets, best and worst of sets of at most six. Sets have neither ties nor
-        covariates nor periods; their judges are the respondents. Or a table of scores of options on
-        the same items: one row per item and one column per option, or the columns item, model and
-        score. On each item, every two options are compared; the higher score wins. The item is the
-        respondent, so intervals hold for new items; scores of several runs are averaged.
+        A file (CSV, TSV, Excel, Parquet or JSON Lines), a data frame of pandas, polars or another
+        library with the Arrow interface, or data: the log of an arena (model_a, model_b, winner),
+        winners and losers, results of games, a square of counts, and other pairs that `thali fit`
+        reads; or rankings, choices from sets, best and worst of sets of at most six. Sets have
+        neither ties nor covariates nor periods; their judges are the respondents. Or a table of
+        scores of options on the same items: one row per item and one column per option, or the
+        columns item, model and score. On each item, every two options are compared; the higher
+        score wins. The item is the respondent, so intervals hold for new items; scores of several
+        runs are averaged.
     ties : {None, "davidson", "half", "drop"}
         A tie is a third outcome with estimated odds, half a win of either option, or ignored. None:
         "half" for scores, "davidson" for votes.
@@ -145,13 +145,12 @@ def leaderboard(
         raised to one over the design effect of all answers, and to less if few respondents gave
         most of them.
     people : {"independent", "adjusted"} or thali.people.Individuals, optional
-        Differences between respondents, if the source identifies them (files that are read in
-        batches do not). `Individuals()`: each respondent has individual worths, as in
-        `BradleyTerryLuce`, and the board shows the mean worths of the population; requires "mcmc",
-        without covariates. "independent": all answers are treated as independent. "adjusted":
-        intervals and orders generalise to new respondents, as in `EliminationByAspects`. None:
-        "adjusted" if at least half of two or more respondents answered twice, but "independent" for
-        "mcmc".
+        Differences between respondents, if the source identifies them. `Individuals()`: each
+        respondent has individual worths, as in `BradleyTerryLuce`, and the board shows the mean
+        worths of the population; requires "mcmc", without covariates. "independent": all answers
+        are treated as independent. "adjusted": intervals and orders generalise to new respondents,
+        as in `EliminationByAspects`. None: "adjusted" if at least half of two or more respondents
+        answered twice, but "independent" for "mcmc".
     judges : bool
         Whether respondents differ in discrimination; ratings refer to a judge of discrimination 1.
         See `Leaderboard.judges`. Requires "laplace" or "mcmc".
@@ -261,7 +260,7 @@ def leaderboard(
     settings = check_settings(settings, by)
     columns = settings.add_date_column(columns, isinstance(source, Judgements))
     column_arguments = columns | {"covariates": covariates, "by": by, "id": id}
-    counted_votes = count_votes(source, progressbar, column_arguments)
+    counted_votes = count_votes(source, column_arguments)
     recipe = LeaderboardRecipe.from_votes(counted_votes, settings, column_arguments)
     return recipe.build_board(progressbar)
 
@@ -309,12 +308,10 @@ class LeaderboardRecipe(NamedTuple):
             board = replace(board, note=f"{board.note} {exclusion_note}")
         return replace(board, recipe=self)
 
-    def add_votes(
-        self, more: Any, progressbar: bool, columns: dict[str, Any]
-    ) -> "LeaderboardRecipe":
+    def add_votes(self, more: Any, columns: dict[str, Any]) -> "LeaderboardRecipe":
         """Return a copy of the recipe that also counts the votes `more`."""
         self._check_columns(columns)
-        new_votes = count_votes(more, progressbar, self.columns | columns, self.counted.ids)
+        new_votes = count_votes(more, self.columns | columns, self.counted.ids)
         for counted in (self.counted, new_votes):
             if convert_to_judgements(counted.data).scores is not None:
                 raise DataError(

@@ -435,7 +435,7 @@ class Leaderboard(PrintedResult):
         'D'
         """
         assert self.recipe is not None
-        return self.recipe.add_votes(more, progressbar, columns).build_board(progressbar)
+        return self.recipe.add_votes(more, columns).build_board(progressbar)
 
     def covariate_effects(self) -> "pandas.DataFrame":
         r"""Return effects of covariates on the log odds of the first option, per unit.

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from thali._data.number_checks import are_integers
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.comparison_rows import build_fields, list_pair_rows, stack_orders
 from thali._data.pairs.covariates import ORDER
-from thali._data.pairs.dates import name_date_column
 from thali._data.suspicious_data import find_similar_labels
 from thali._inference.index_arithmetic import count_pairs
 from thali._inference.user_warnings import warn
@@ -22,7 +20,7 @@ from thali._labels import format_plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 if TYPE_CHECKING:
-    from thali._reading.large_tables import ComparisonTable
+    from thali._reading.comparison_table import ComparisonTable
 
 
 Judgements = PairedComparisons | Choices
@@ -138,22 +136,6 @@ def drop_covariate(data: PairedComparisons, used_covariate: str) -> PairedCompar
     return data.with_covariates(())
 
 
-def read_rows_of_frame(
-    frame: Any, columns: dict[str, Any], is_board: bool = False
-) -> "ComparisonTable":
-    """Return the selected rows of a data frame as a `ComparisonTable`."""
-    from thali._reading.large_tables import ComparisonTable
-    from thali._reading.read import read_frame
-    from thali._reading.row_filter import RowFilter
-
-    table = read_frame(frame)
-    column_names = {name: column for name, column in columns.items() if name != "where"}
-    column_names = name_date_column(table.frame, column_names)
-    return ComparisonTable(
-        table.filter_rows(RowFilter.parse(columns.get("where"))), column_names, is_board=is_board
-    )
-
-
 def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
     """Return comparisons with the covariate "order", and a caveat if respondents are known.
 
@@ -164,7 +146,10 @@ def merge_orders(data: Any) -> tuple[PairedComparisons, str]:
         parts = sources = prepare_groups(data, "two orders of presentation", ties=True)
     else:
         if hasattr(data, "columns"):
-            data, _ = read_rows_of_frame(data, {}).build()
+            from thali._reading.layout_recognition import recognise
+            from thali._reading.read import read_frame
+
+            data, _ = recognise(read_frame(data), PAIRS, asks=True).build()
         sources = [prepare_pairs(data, True, ORDER)]
         parts = list(sources[0].by_order())
     caveat = ""
@@ -285,11 +270,11 @@ def list_names_argument(names: str | Iterable[str] | None) -> list[str]:
 
 def count_votes(
     source: Any,
-    progressbar: bool,
     column_arguments: dict[str, Any],
     known_ids: np.ndarray | None = None,
 ) -> CountedComparisons:
     """Count the votes of any source, skipping rows counted before."""
+    from thali._reading.comparison_table import read_rows
     from thali._reading.layout_recognition import check_names
     from thali._reading.layouts import BOARD_SHAPES
 
@@ -322,23 +307,7 @@ def count_votes(
     if covariate_names := list_names_argument(covariates):
         given_columns["covariates"] = covariate_names
     given_columns["finds_date"] = finds_date
-    if isinstance(source, str | Path):
-        from thali._reading.large_tables import read_rows
-
-        extra_columns = [
-            *part_columns,
-            *id_columns,
-            *filter(None, [given_columns.get("respondent")]),
-        ]
-        rows = read_rows(
-            source,
-            extra_columns,
-            progressbar,
-            given_columns.pop("where", None),
-            given_columns,
-        )
-    else:
-        rows = read_rows_of_frame(source, given_columns, is_board=True)
+    rows = read_rows(source, given_columns, [*part_columns, *id_columns])
     return count_rows(rows, part_columns, id_columns, known_ids)
 
 

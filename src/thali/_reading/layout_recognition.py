@@ -399,7 +399,7 @@ def _refuse_doubtful_columns(
     elif roles is not None:
         if roles.who is not None:
             _refuse_body_weights(frame, roles.counts)
-        if len(roles.counts) == 1 and not asks:  # `asks`: the head of a large file
+        if len(roles.counts) == 1 and not asks:  # `asks`: perhaps the rows of one part
             if reading.kind == SIMILARITIES:  # means of judgements have their number beside them
                 roles = roles._replace(who=None)
             _refuse_doubtful_counts(frame, roles.counts[0], roles)

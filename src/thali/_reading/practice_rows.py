@@ -35,7 +35,7 @@ _PARTS = (
 _PLAIN_WORDS, _PLAIN_PARTS = (tuple(map(simplify_name, text.split())) for text in (_WORDS, _PARTS))
 
 
-class PracticeRows(NamedTuple):
+class _PracticeRows(NamedTuple):
     """Column, label and number of rows labelled as practice."""
 
     column: str
@@ -70,7 +70,7 @@ def is_practice_label(text: str) -> bool:
     return not possible_words.isdisjoint(_PLAIN_WORDS)
 
 
-def list_practice_labels(column: str, cell_texts: Iterable[str]) -> list[str]:
+def _list_practice_labels(column: str, cell_texts: Iterable[str]) -> list[str]:
     """Return the cells that label practice: its words, or yes in a column such as is_catch."""
     texts = [*cell_texts]
     is_flag = _is_practice_flag(column) and {*map(str.casefold, texts)} <= {*YES, *NO, ""}
@@ -86,7 +86,7 @@ def _is_practice_flag(column: str) -> bool:
     return is_named and is_practice_label(plain_name.removeprefix("is"))
 
 
-def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
+def _find_practice_rows(table: "RawTable", data: "Frozen") -> list[_PracticeRows]:
     """Find the columns in which some rows are labelled as practice.
 
     Columns in conditions, and labels that are names of the data, are ignored.
@@ -105,17 +105,17 @@ def find_practice_rows(table: "RawTable", data: "Frozen") -> list[PracticeRows]:
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
         cell_texts = list(map(format_label, distinct_cells))
-        practice_words = tuple(dict.fromkeys(list_practice_labels(column, cell_texts)))
+        practice_words = tuple(dict.fromkeys(_list_practice_labels(column, cell_texts)))
         label_indices = [k for k, text in enumerate(cell_texts) if text in practice_words]
         if practice_words and (is_flag or data_labels.isdisjoint(practice_words)):
             n_rows = int(np.isin(codes, label_indices).sum())
-            practice_columns.append(PracticeRows(column, practice_words, n_rows))
+            practice_columns.append(_PracticeRows(column, practice_words, n_rows))
     return practice_columns
 
 
 def warn_about_practice(table: "RawTable", data: "Frozen") -> None:
     """Warn if some rows, but not all, are labelled as practice."""
-    for practice_rows in find_practice_rows(table, data):
+    for practice_rows in _find_practice_rows(table, data):
         if practice_rows.rows < len(table.frame):
             warn(DataWarning(practice_rows.message()))
 

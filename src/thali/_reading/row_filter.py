@@ -133,11 +133,6 @@ class RowFilter:
         """Names of the columns used in the conditions."""
         return tuple(dict.fromkeys(condition.column for condition in self.conditions))
 
-    def check_columns(self, frame: "pd.DataFrame") -> None:
-        """Raise DataError if a condition names a column that the table lacks."""
-        for condition in self.conditions:
-            _find_column(condition, frame)
-
     def select(self, frame: "pd.DataFrame") -> np.ndarray:
         """Return a bool array of rows that fulfil all conditions.
 
@@ -162,13 +157,9 @@ class RowFilter:
             if column_texts := _list_texts(cells):
                 reason = f"; column {condition.column!r} contains {shorten(column_texts, 6)}"
             break
-        raise self.empty_error(len(frame), reason)
-
-    def empty_error(self, n_rows: int, reason: str = "") -> DataError:
-        """Return the error that no row fulfils the conditions."""
-        return DataError(
+        raise DataError(
             Argument(self.conditions[0].argument),
-            f" ({self}) matches none of the {n_rows:,} rows{reason}.",
+            f" ({self}) matches none of the {len(frame):,} rows{reason}.",
         )
 
     def warn_about_similar_texts(self, frame: "pd.DataFrame") -> None:

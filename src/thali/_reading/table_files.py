@@ -80,7 +80,7 @@ _NEVER_CALCULATED = re.compile(
 )
 
 
-def read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
+def _read_excel_sheets(file_bytes: bytes) -> dict[str, TextTable]:
     """Read the first filled sheet of a workbook, and sheets with equal header, by title."""
     try:
         from openpyxl import load_workbook
@@ -239,7 +239,8 @@ def _check_parquet_size(file_bytes: bytes) -> None:
     if n_cells > min(MAX_PARQUET_CELLS, max(HARMLESS, MAX_TIMES * packed_bytes)):
         raise DataError(
             f"The file of {packed_bytes:,} bytes contains {n_cells:,} cells, more than fit into"
-            " memory; remove columns that the model does not use."
+            " memory; remove columns that the model does not use, or count equal rows in one row"
+            " (column 'count')."
         )
     max_bytes = max(MAX_BYTES, MAX_TIMES * packed_bytes)
     unpacked_bytes = sum(column_part.total_uncompressed_size for _, column_part in column_parts)
@@ -696,7 +697,7 @@ def load_table(path: str | Path | Source) -> RawTable:
             return _merge_sheets(
                 {
                     title: build_raw_table(cells, name)
-                    for title, cells in read_excel_sheets(file_bytes).items()
+                    for title, cells in _read_excel_sheets(file_bytes).items()
                 }
             )
         if file_bytes.startswith(b"\xd0\xcf\x11\xe0"):
@@ -959,9 +960,7 @@ def _has_label_line(cells: TextTable) -> bool:
         return False
     if not any(" " in label for label in labels):  # answers in words, or an option's own row
         return False
-    n_numeric = sum(
-        is_text_column({*column[1:]}, cells.decimal_comma) is False for column in columns
-    )
+    n_numeric = sum(not _is_text_column({*column[1:]}, cells.decimal_comma) for column in columns)
     return n_numeric > len(columns) / 2
 
 
@@ -1008,11 +1007,11 @@ def _drop_shared_prefix(cells: TextTable) -> TextTable:
     return cells
 
 
-def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
-    """Return whether a column's cells are text; None if all are empty."""
+def _is_text_column(texts: set[str], decimal_comma: bool) -> bool:
+    """Return whether a column's cells are text, or all empty."""
     filled_texts = texts - MISSING
     if not filled_texts:
-        return None
+        return True
     if any(CODE.fullmatch(text) for text in filled_texts):
         return True
     max_digits = _EXACT
@@ -1026,17 +1025,6 @@ def is_text_column(texts: set[str], decimal_comma: bool) -> bool | None:
     )
 
 
-def reread_label(label: str) -> str:
-    """Return a label as it would be read back from a file, such as "100" for "1e2".
-
-    Examples
-    --------
-    >>> reread_label("tea"), reread_label("001"), reread_label("1e2")
-    ('tea', '001', '100')
-    """
-    return format_label(_convert_column([label], {label: None}, False)[0])
-
-
 def _convert_column(
     column: list[str],
     distinct_cells: dict[str, None],
@@ -1047,7 +1035,7 @@ def _convert_column(
     # `is_text` decides where it is not None.
     texts = distinct_cells.keys()
     if is_text is None:
-        is_text = is_text_column(set(texts), decimal_comma) is not False
+        is_text = _is_text_column(set(texts), decimal_comma)
     if is_text:
         text_index = index_labels(distinct_cells)
         codes = np.fromiter(map(text_index.__getitem__, column), np.int64, len(column))
@@ -1078,9 +1066,8 @@ def _retype_columns(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
         if not has_numbers(cells):
             cell_texts = cells.astype(object).where(cells.notna(), "").tolist()
             distinct_texts = dict.fromkeys(cell_texts)
-            if (
-                all(isinstance(text, str) for text in distinct_texts)
-                and is_text_column(set(distinct_texts), decimal_comma) is False
+            if all(isinstance(text, str) for text in distinct_texts) and not _is_text_column(
+                set(distinct_texts), decimal_comma
             ):
                 numeric_columns[column] = _convert_column(cell_texts, distinct_texts, decimal_comma)
     return frame.assign(**numeric_columns)

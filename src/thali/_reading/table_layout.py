@@ -51,9 +51,6 @@ class Reading:
     convert: Callable[[], tuple[Any, str]]  # returns the data and a description
     sure: bool = True  # False: used only if no reading is sure
     other_kind: str = ""  # another possible kind of data
-    # For tables whose rows can be added: the columns that define a comparison, and the count
-    # columns among them. Equal rows may be merged. None: every row must be read.
-    countable: tuple[tuple[str, ...], tuple[str, ...]] | None = None
     roles: ColumnsRead | None = None  # columns read, for tables of answers
     extra_columns: tuple[str | None, ...] | None = (
         None  # other columns read; None without roles: all

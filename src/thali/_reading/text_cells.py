@@ -51,11 +51,8 @@ def join_notes(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
-def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
-    """Split the bytes of a CSV-like file into columns of text cells.
-
-    `joined`: the file consists of merged files, whose header may be repeated.
-    """
+def split_text_cells(file_bytes: bytes) -> TextTable:
+    """Split the bytes of a CSV-like file into columns of text cells."""
     text = decode_text(file_bytes)
     if _CONTROL.search(text):
         raise DataError("This is not a text, Excel or Parquet file; save it as CSV.")
@@ -76,17 +73,8 @@ def split_text_cells(file_bytes: bytes, joined: bool = False) -> TextTable:
             rows = iter(completed_rows or all_rows)
         cells = assemble_columns(rows, decimal_comma=separator != ",")
         cells = replace(cells, is_triangle=completed_rows is not None)
-    if not joined:
-        check_repeated_header(cells)
+    check_repeated_header(cells)
     return cells
-
-
-def find_separator(file_bytes: bytes) -> str | None:
-    """Return the separator character of a CSV-like file; None if it is blanks."""
-    text = decode_text(file_bytes)
-    if text.startswith("sep=") or (separator := _guess_separator(text)) == BLANKS:
-        return None
-    return separator
 
 
 def decode_text(file_bytes: bytes) -> str:

@@ -12,7 +12,6 @@ FILES = {
     "votes.csv": VOTES,
     "ranks.csv": VOTES,
     "leaderboard.csv": VOTES,
-    "o.txt": "tea\nmilk\nrum\n",
 }
 BTL = ("--model", "BTL", "--method", "maximum-likelihood")
 LOSSES = {
@@ -25,12 +24,7 @@ LOSSES = {
     "tables of a fit": "fit ranks.csv --model BTL --out . --overwrite",
     "tables of a leaderboard": "leaderboard leaderboard.csv --out . --overwrite",
     "another table of a folder": "leaderboard votes.csv --out .",
-    "questionnaire": "field make o.txt --out o.txt --overwrite",
-    "experiment": "field export o.txt --out o.txt --overwrite",
-    "questionnaire over a table": "field make o.txt --out votes.csv",
     "data set": "datasets celebrities --out votes.csv",
-    "answers": "field collect . --out votes.csv --overwrite",
-    "a new file among the answers": "field collect . --out new.csv",
 }
 
 
@@ -69,7 +63,6 @@ def test_own_files_are_replaced_and_others_if_asked_to(done, refused, folder):
         done("datasets", "celebrities", "--out", "celebrities.csv")
         done("test", "circular", "celebrities.csv", "--out", "tests")
         done("design", "tea", "milk", "rum", "--out", "design")
-        done("field", "make", "o.txt", "--out", "ask.html")
     (folder / "design" / "design.csv").write_text("mine")
     assert "add --overwrite" in refused("design", "tea", "milk", "rum", "--out", "design")
     done("design", "tea", "milk", "rum", "--out", "design", "--overwrite")
@@ -86,7 +79,6 @@ def test_python_replaces_its_own_files_alone(folder):
         "b.nc": board.save,
         "b.csv": board.save,
         "b.json": board.save,
-        "c.html": lambda path: th.field.questionnaire(["tea", "milk", "rum"], path),
     }.items():
         write(name)
         write(name)

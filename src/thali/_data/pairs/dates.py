@@ -204,20 +204,6 @@ def parse_bound(unit: str, argument: str, value: Any) -> tuple[int, int] | None:
         ) from None
 
 
-class MissingDateError(DataError):
-    """Error for a column of dates with empty cells."""
-
-    def __init__(self, name: str, row: int, count: int) -> None:
-        super().__init__(
-            f"Column {name!r} has no date in {format_plural(count, 'row')} (first: row"
-            f" {row}); enter the missing dates, or exclude rows without a date with ",
-            Setting("where", f"{name} is not missing"),
-            ".",
-        )
-        self.row = row
-        self.count = count
-
-
 def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
     """Read a column of dates in a common format, as Unix time, or as integers."""
     import pandas as pd
@@ -228,7 +214,13 @@ def read_dates(frame: "pd.DataFrame", name: str) -> RowDates:
         date_texts = date_column.astype(object).map(str).str.strip()
     is_blank = date_column.isna() | (date_texts == "")
     if (row := find_first(is_blank.to_numpy())) is not None:
-        raise MissingDateError(name, int(frame.index[row]), int(is_blank.sum()))
+        raise DataError(
+            f"Column {name!r} has no date in {format_plural(int(is_blank.sum()), 'row')} (first:"
+            f" row {frame.index[row]}); enter the missing dates, or exclude rows without a date"
+            " with ",
+            Setting("where", f"{name} is not missing"),
+            ".",
+        )
     if has_dates:
         return RowDates(name, DAY, _convert_days(date_column))
     parsed_numbers: Any = pd.to_numeric(date_texts, errors="coerce")

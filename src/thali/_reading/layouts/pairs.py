@@ -352,7 +352,6 @@ def _build_list_reading(
     roles = None
     if len(readings) == 1:
         roles = ColumnsRead(pair_columns.options, (), count_columns, pair_columns.respondent)
-    countable_columns = _list_countable_columns(readings, named_columns)
     extra_columns = (*(named_columns["covariates"] or ()), named_columns["date"])
     question = None
     if not named_columns["count"] and not named_columns["rejected"]:
@@ -363,7 +362,6 @@ def _build_list_reading(
         description,
         table,
         convert,
-        countable=countable_columns,
         roles=roles,
         extra_columns=extra_columns,
         doubt=question,
@@ -434,23 +432,6 @@ def _fill_column_roles(
     )
     respondent = columns.respondent or find_respondent_column(table.names, columns.times)
     return columns._replace(respondent=respondent)
-
-
-def _list_countable_columns(
-    readings: list[PairColumns], named_columns: dict[str, Any]
-) -> tuple[tuple[str, ...], tuple[str, ...]] | None:
-    """Return the columns whose equal rows may be merged, and count columns; else None."""
-    # Return None if rows cannot be merged; a tie without counts is not a count.
-    columns = readings[0]
-    count_column = named_columns["count"]
-    if named_columns["covariates"] is not None or len(readings) > 1 or columns.has_probability:
-        return None
-    if columns.ties is not None and not columns.times and not count_column:
-        return None
-    count_columns = keep_given(
-        *dict.fromkeys((*columns.times, count_column, named_columns["losses"], columns.ties))
-    )
-    return (*columns.options, *keep_given(named_columns["date"]), *count_columns), count_columns
 
 
 def _read_list(
@@ -605,7 +586,6 @@ def _match_sides(
         table,
         check_and_convert,
         is_sure,
-        countable=(answer_columns, count_columns),
         roles=roles,
         extra_columns=tuple(extra_columns),
     )

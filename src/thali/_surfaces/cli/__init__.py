@@ -34,10 +34,6 @@ app: typer.Typer = typer.Typer(
 cache: typer.Typer = typer.Typer(
     help="Show or clear the cache of compiled samplers.", no_args_is_help=True
 )
-field: typer.Typer = typer.Typer(
-    help="Make a questionnaire and collect the answers.",
-    no_args_is_help=True,
-)
 
 
 _HELP = (
@@ -107,28 +103,22 @@ for _name, _command, _class, _line in _COMMANDS:
     if _class is not None:
         _command = add_help_all(_command)
     app.command(_name, cls=_class, short_help=_line)(_command)
-app.add_typer(field, name="field")
 app.add_typer(cache, name="cache")
-for _group, _name, _command, _line in (
-    (field, "make", command_signatures.field_make, "Write a questionnaire as one HTML file."),
-    (field, "export", command_signatures.field_export, "Export a study to jsPsych."),
-    (field, "collect", command_signatures.field_collect, "Merge the answers of all respondents."),
-    (cache, "info", command_signatures.cache_info, "Show the folder and size of the cache."),
+for _name, _command, _line in (
+    ("info", command_signatures.cache_info, "Show the folder and size of the cache."),
     (
-        cache,
         "clear",
         command_signatures.cache_clear,
         "Delete the cache; the next fit compiles again.",
     ),
-    (cache, "warm", command_signatures.cache_warm, "Compile the samplers of models in advance."),
+    ("warm", command_signatures.cache_warm, "Compile the samplers of models in advance."),
     (
-        cache,
         "build",
         command_signatures.cache_build,
         "Compile for all processors of a given level.",
     ),
 ):
-    _group.command(_name, short_help=_line)(_command)
+    cache.command(_name, short_help=_line)(_command)
 
 
 def main() -> None:

@@ -364,7 +364,7 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Tables of any size (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a"
+            help="Tables (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a"
             " bundled data set. Tables may contain votes (model_a, model_b, winner), winners"
             " and losers, results of games, a square matrix of counts, rankings, choices or"
             " best-worst sets. Several files are merged. To update a leaderboard, give its"
@@ -574,104 +574,7 @@ def cache_build(
     ] = None,
 ) -> None:
     """Compile for all processors of a given level, for use in wheels (see packaging/README.md)."""
-    with plain_messages(OptionWords.from_names({"target": "target", "out": "out"})):
+    with plain_messages(OptionWords([Option("target", ""), Option("out", "")])):
         from .commands import cache
 
         cache.build(models or [], target, out)
-
-
-DesignToAsk = Annotated[
-    Path,
-    typer.Argument(
-        metavar="DESIGN",
-        help="A text file with one option per line, a table with the column 'option', or a design"
-        " (its table, or the folder given to thali design --out).",
-        show_default=False,
-    ),
-]
-PageFile = Annotated[
-    Path,
-    typer.Option(metavar="FILE", help="The HTML file, such as study.html.", show_default=False),
-]
-QuestionKind = Annotated[
-    str | None,
-    typer.Option(
-        "--kind",
-        metavar="KIND",
-        help="Kind of question: pairs, best, best-worst, ranking, odd-one-out, ratings or choice.",
-        show_default="pairs; choice for a design with products",
-    ),
-]
-PageTitle = Annotated[
-    str | None, typer.Option("--title", help="Title of the page.", show_default=False)
-]
-StudyFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--study",
-        metavar="FILE",
-        help="A study.toml with texts, consent, questions, practice and address.",
-        show_default=False,
-    ),
-]
-TaskSeed = Annotated[int, typer.Option("--seed", min=0, help="Random seed for subsets of tasks.")]
-_FIELD_OPTION_NAMES = {
-    "kind": "kind",
-    "title": "title",
-    "random_seed": "seed",
-    "design": "DESIGN",
-}
-
-
-def field_make(
-    design: DesignToAsk,
-    out: PageFile,
-    kind: QuestionKind = None,
-    title: PageTitle = None,
-    study: StudyFile = None,
-    seed: TaskSeed = 0,
-    overwrite: ReplaceFiles = False,
-) -> None:
-    """Write a questionnaire as one HTML file that runs in any browser."""
-    with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
-        from .commands.field import make_questionnaire
-
-        make_questionnaire(design, out, kind, title, study, seed, overwrite)
-
-
-def field_export(
-    design: DesignToAsk,
-    out: PageFile,
-    kind: QuestionKind = None,
-    title: PageTitle = None,
-    study: StudyFile = None,
-    seed: TaskSeed = 0,
-    overwrite: ReplaceFiles = False,
-) -> None:
-    """Export a study to jsPsych: one HTML file."""
-    with plain_messages(OptionWords.from_names(_FIELD_OPTION_NAMES)):
-        from .commands.field import export_study
-
-        export_study(design, out, kind, title, study, seed, overwrite)
-
-
-def field_collect(
-    folder: Annotated[
-        Path,
-        typer.Argument(metavar="FOLDER", help="Folder with the answer files.", show_default=False),
-    ],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write all answers as a table for thali fit.",
-            show_default="report only",
-        ),
-    ] = None,
-    overwrite: ReplaceFiles = False,
-) -> None:
-    """Merge the answers of all respondents; report missing, duplicate and careless ones."""
-    with plain_messages(OptionWords.from_names({"where": "where"})):
-        from .commands.field import collect_answers
-
-        collect_answers(folder, out, overwrite)

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.checksummed_files import describe_write_error, write_together
-from thali._inference.replaced_files import begins_like, check_replaced, is_page
+from thali._inference.replaced_files import begins_like, check_replaced
 from thali._labels import shorten
 from thali._model.finding import FILES, SHEETS, Findings, Picture
 from thali.errors import ArgumentError, DataError, ThaliError
@@ -46,16 +46,6 @@ def check_output_folder(folder: Path | None) -> None:
     """Raise DataError if the --out folder cannot be written."""
     if folder is not None:
         check_folder(folder)
-
-
-def check_output_file(
-    path: Path, inputs: Iterable[Any], overwrite: bool, is_own: Callable[[Path], bool] = is_page
-) -> None:
-    """Raise DataError if the file given to --out cannot be written, or must not be replaced."""
-    if path.is_dir():
-        raise ArgumentError(f"--out requires a file name; {path} is a folder.")
-    check_folder(path.parent)
-    check_replaced(path, inputs, is_own, overwrite)
 
 
 def list_inputs(*typed: Any) -> list[str]:

@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -45,11 +45,6 @@ class OptionWords(Words):
         self._options: dict[str, Option] = {}
         for option in options:
             self._options.setdefault(option.name, option)
-
-    @classmethod
-    def from_names(cls, names: Mapping[str, str]) -> "OptionWords":
-        """Build the words from {argument: option name}."""
-        return cls(Option(name, "", typed=option_name) for name, option_name in names.items())
 
     def has(self, name: str) -> bool:
         """Return whether the command has an option for the argument `name`."""

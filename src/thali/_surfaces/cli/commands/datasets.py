@@ -5,10 +5,10 @@ from pathlib import Path
 
 from thali import datasets
 from thali._inference.checksummed_files import atomic_write
-from thali._inference.replaced_files import begins_like
+from thali._inference.replaced_files import begins_like, check_replaced
 from thali.errors import ArgumentError
 
-from ..result_files import check_output_file, format_csv
+from ..result_files import check_folder, format_csv
 from ..terminal_messages import notify
 
 
@@ -33,7 +33,8 @@ def export_dataset(name: str, out_file: Path | None, overwrite: bool = False) ->
             f"--out requires a file name; {out_file} is a folder. Try {out_file / name}.csv."
         )
     content = format_csv(table)
-    check_output_file(out_file, (), overwrite, begins_like(content))
+    check_folder(out_file.parent)
+    check_replaced(out_file, (), begins_like(content), overwrite)
     out_file.parent.mkdir(parents=True, exist_ok=True)
     atomic_write(out_file, content)
     notify(f"wrote {name} to {out_file}.")

@@ -76,7 +76,7 @@ def _build_board(names: list[str], settings: dict[str, Any], progressbar: bool) 
         assert saved_board.recipe is not None
         recipe = saved_board.recipe._replace(columns=saved_board.recipe.columns | settings)
     for name in other_names:
-        recipe = recipe.add_votes(name, True, {})
+        recipe = recipe.add_votes(name, {})
         notify(f"{name}: {recipe.counted.read_as}")
     if other_names and recipe.counted.ids is None:
         notify(
@@ -106,7 +106,6 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
     from thali._paired.leaderboard import LeaderboardRecipe, check_settings
     from thali._paired.leaderboard_posterior import BoardSettings
     from thali._paired.vote_counts import CountedComparisons, count_votes
-    from thali._reading.large_tables import is_large
     from thali._reading.layouts import BOARD_SHAPES
 
     board_settings = BoardSettings(
@@ -126,8 +125,8 @@ def _read_first_file(name: str, settings: dict[str, Any]) -> "LeaderboardRecipe"
                 Argument(argument_name),
                 f" applies to files only; {name!r} is a bundled data set. Remove this argument.",
             )
-    if not is_bundled and (table_settings["by"] or table_settings["id"] or is_large(name)):
-        counted_comparisons = count_votes(name, True, table_settings)
+    if not is_bundled and (table_settings["by"] or table_settings["id"]):
+        counted_comparisons = count_votes(name, table_settings)
     else:
         data, reading_sentence = load_pairs(name, settings | {"shapes": BOARD_SHAPES})
         counted_comparisons = CountedComparisons(

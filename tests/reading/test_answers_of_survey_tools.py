@@ -1,8 +1,4 @@
-"""The same study for other tools: the page for jsPsych, and answers in the layouts of others, which
-are faked, and which thali reads."""
-
-import json
-import re
+"""Answers as survey tools save them, which are faked: alone, and beside a design."""
 
 import numpy as np
 import pandas as pd
@@ -23,6 +19,98 @@ READ = {  # of two people who answer everything
     "ratings": "4 objects, 6 similarities",
     "choice": "2 respondents, 4 tasks of ",
 }
+ONE_ROW_EACH = {  # columns of an answer; answers; what is read of two people
+    "pairs": (
+        "left right chosen",
+        ["tea,milk,tea", "milk,juice,juice", "coffee,tea,coffee", "tea,juice,no preference"],
+        "8 comparisons (2 ties), 2 respondents",
+    ),
+    "best": (
+        "option1 option2 option3 best",
+        ["tea,milk,juice,tea", "milk,juice,tea,juice"],
+        "4 choices, 2 respondents",
+    ),
+    "best-worst": (
+        "option1 option2 option3 best worst",
+        ["tea,milk,juice,tea,milk", "tea,milk,coffee,milk,coffee"],
+        "4 answers (a best and a worst option each), 2 respondents",
+    ),
+    "ranking": (
+        "shown1 shown2 shown3 rank1 rank2 rank3",
+        ["tea,milk,juice,milk,tea,juice", "coffee,tea,milk,milk,tea,coffee"],
+        "8 choices, 2 respondents",
+    ),
+    "odd-one-out": (
+        "object1 object2 object3 odd",
+        ["tea,milk,juice,tea", "milk,tea,coffee,coffee"],
+        "4 answers, 2 respondents",
+    ),
+    "ratings": (
+        "first second similarity",
+        ["tea,milk,3", "juice,milk,7", "tea,juice,1"],
+        "3 similarities, each based on 2 judgements",
+    ),
+    "choice": (
+        "brand_1 brand_2 price_1 price_2 choice",
+        ["A,B,1,2,1", "B,A,2,1,none", "A,A,1,2,1", "B,B,2,1,2"],
+        "2 respondents, 8 tasks of 3 alternatives, with a no-choice option",
+    ),
+}
+
+
+def one_row_each(kind, people=("ann", "bob")):
+    """A table of one row per answer, as pages of surveys hand it in."""
+    names, answers, _ = ONE_ROW_EACH[kind]
+    head = ["person", "task" if kind == "choice" else "trial", *names.split(), "rt", "age"]
+    rows = [
+        f"{person},{number},{answer},800,{30 + k}"
+        for k, person in enumerate(people)
+        for number, answer in enumerate(answers, 1)
+    ]
+    return "\n".join([",".join(head), *rows]) + "\n"
+
+
+@pytest.mark.parametrize("kind", ONE_ROW_EACH)
+def test_one_row_per_answer_is_read_without_an_option(tmp_path, kind):
+    (tmp_path / "answers.csv").write_text(one_row_each(kind))
+    data, sentence = read_data(tmp_path / "answers.csv")
+    assert ONE_ROW_EACH[kind][2] in sentence
+    if kind != "ratings":  # similarities are means over people
+        assert "age" in data.people
+
+
+@pytest.mark.parametrize(
+    "people",
+    [[str(600_000_000_000_000_000 + k) for k in range(3)], ["100", "1e2", "100.0"]],
+    ids=["many digits", "one number"],
+)
+def test_people_whose_names_are_nearly_one_number_stay_apart(tmp_path, people):
+    (tmp_path / "answers.csv").write_text(one_row_each("pairs", people))
+    assert "3 respondents" in read_data(tmp_path / "answers.csv")[1]
+
+
+def test_none_is_known_though_nobody_chose_it(tmp_path):
+    """And where only some tasks have it."""
+    (tmp_path / "answers.csv").write_text(
+        "person,task,brand_1,brand_2,price_1,price_2,available_none,choice,rt,age\n"
+        "ann,1,A,B,1,2,1,1,800,30\nann,2,B,A,2,1,0,2,800,30\n"
+        "ann,3,A,A,1,2,1,1,800,30\nann,4,B,B,2,1,1,2,800,30\n"
+    )
+    data, sentence = read_data(tmp_path / "answers.csv")
+    assert data.scheme.none
+    said(sentence, "1 respondent", "4 tasks of 2 to 3 alternatives")
+
+
+def test_none_with_attributes_and_choices_by_number():
+    """A column of whether none is available is one of the others where none has a price, too."""
+    wide = pd.DataFrame(
+        {"price_a": [1, 2, 3], "price_b": [2, 3, 1], "available_a": 1, "available_b": 1}
+    )
+    wide = wide.assign(available_none=[0, 1, 1], choice=[1, 2, 1])
+    named = wide.assign(price_none=0, choice=["a", "none", "b"])
+    for frame in (wide, wide.assign(choice=[1, 2, 3]), named):
+        data = th.ChoiceExperiment.from_wide(frame)
+        assert data.n_tasks == 3 and len(data.row_product) == 8
 
 
 def design_of(kind, **settings):
@@ -157,24 +245,6 @@ def test_versions(tmp_path):
     (tmp_path / "data.csv").write_text("session,version,q\nx,1,2\n")
     with refused(DataError, "5 sets"):
         read_data(tmp_path / "data.csv", design=tmp_path / "design.csv")
-
-
-EVIL = "</script><script>alert(1)</script>"
-
-
-def test_a_page_for_jspsych_loads_jspsych_to_the_letter_and_holds_labels_as_text(tmp_path):
-    options = [EVIL, '"><img src=x onerror=alert(1)>']
-    page = th.field.export(options, tmp_path / "study.html", title=EVIL)
-    assert (tmp_path / "study.html").read_text("utf-8") == page
-    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
-    scripts = re.findall(
-        r'<script src="(https://unpkg.com/[^"]*)" integrity="sha384-[^"]{64}"', page
-    )
-    assert len(scripts) == 3 and page.count("<script") == 5 and "<img src=x" not in page
-    assert policy.startswith("default-src 'none'; ") and "connect-src" not in policy
-    assert re.search(r" script-src 'sha256-[^ ]*' ([^;]*);", policy)[1].split() == scripts
-    data = json.loads(re.search(r'id="study">(.*?)</script>', page, re.S)[1])
-    assert data["options"][0] == EVIL
 
 
 def test_a_third_option_called_3_is_no_tie(tmp_path):

@@ -1,1 +1,0 @@
-"""The stub beside this file lists what `thali.field` exports."""

@@ -1,1 +1,0 @@
-from ._field import *  # noqa: F403
