@@ -61,10 +61,7 @@ def write_log_probabilities(problem: Any, space: Any, tastes: Any, log_probabili
 def add_product_probabilities(
     problem: Any, space: Any, tastes: Any, row_product: Any, totals: Any
 ) -> None:
-    """Add the probability of every row to that of its product (draws, products).
-
-    `tastes` is (draws, N, p).
-    """
+    """Add probabilities of rows at tastes (draws, N, p) to those of products (draws, products)."""
     for draw in range(len(tastes)):
         for n in range(tastes.shape[1]):
             copy_tastes(tastes[draw], n, space)
