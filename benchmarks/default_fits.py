@@ -157,11 +157,6 @@ PROBLEMS = {
         rows,
         ((100, 5, 2), (300, 20, 3), (60, 200, 2), (5_000, 10, 3)),
     ),
-    "sparse logit, horseshoe": Problem(
-        lambda: th.SparseMultinomialLogit(prior="horseshoe"),
-        rows,
-        ((60, 20, 2), (150, 50, 2), (60, 500, 2), (2_000, 20, 3)),
-    ),
     "hierarchical logit, people": Problem(th.HierarchicalLogit, studies, (30, 100, 300, 1_000)),
     "latent-class logit, people": Problem(th.LatentClassLogit, studies, (30, 100, 300, 1_000)),
     "multinomial logit, people": Problem(th.MultinomialLogit, studies, (30, 100, 300, 1_000)),

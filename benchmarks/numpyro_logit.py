@@ -133,7 +133,7 @@ def run_thali(X, codes, classes, chains, tune, draws, thin):
         chain.run_until(chain.total)
         spent += time.process_time() - begin
         coefs = chain.record.coef[:, :-1, : problem.n_penalised].reshape(draws, -1)
-        found.append((chain.record.log_likelihood, np.log(chain.record.scales[:, 0]), coefs))
+        found.append((chain.record.log_likelihood, np.log(chain.record.eta), coefs))
     return quantities(found), spent
 
 

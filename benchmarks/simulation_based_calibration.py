@@ -254,12 +254,6 @@ def cases():
             CHAIN,
         ),
         (
-            "sparse logit: horseshoe",
-            th.SparseMultinomialLogit(prior="horseshoe", fit_intercept=False),
-            labelled(12, 3),
-            CHAIN,
-        ),
-        (
             "hierarchical logit",
             th.HierarchicalLogit(linear="price", priors={"mean_sd": 1.0}),
             experiment(),

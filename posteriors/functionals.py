@@ -28,8 +28,6 @@ MEANINGS = {
     "a": "shape of the prior of l",
     "logit": "log odds of the class that row i of the data is in (rows from 0)",
     "covariate": "beta of a covariate of a comparison",
-    "log_tau": "logarithm of tau",
-    "slab": "c",
     "eta": "square of the rate of the Laplace prior",
     "coef": "beta of a class and a covariate (x0, x1, ...), standardised",
     "share": "mean over the tasks of the data of the probability that a product with this level is"

@@ -57,7 +57,6 @@ PAIRS = {
         Pair("three_classes", "plackett_luce_regression", LONGER),
         Pair("three_classes", "plackett_luce_regression_a_1", LONGER),
         Pair("three_classes", "sparse_logit", CHAINS),
-        Pair("three_classes", "sparse_logit_horseshoe", CHAINS),
         Pair("products", "hierarchical_logit", LONGEST),
         Pair("products", "product_classes", LONG | {"tune": 250}),
     )

@@ -269,7 +269,6 @@ CHECKED = {
     "variational": build_plackett_luce(method="variational"),
     "variational normal": build_sparse_logit(method="variational"),
     "auto": build_sparse_logit(method="auto"),
-    "horseshoe": build_sparse_logit(prior="horseshoe"),
     "laplace": build_sparse_logit(method="laplace"),
 }
 

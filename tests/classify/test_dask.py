@@ -113,8 +113,6 @@ def test_auto_fits_dask_arrays_by_the_variational_method():
     with without_warnings():
         auto.fit(BLOCKS, Y, progressbar=False)
     assert auto.method_ == "variational"
-    with refused(DataError, "'polya-gamma'", "'laplace'"):
-        auto.set_params(prior="horseshoe").fit(BLOCKS, Y)
 
 
 def test_bad_blocks_are_refused():

@@ -33,7 +33,6 @@ ROW = np.repeat(np.arange(40), WEIGHT)
 
 MODELS = {
     "polya-gamma": build_sparse_logit(),
-    "horseshoe": build_sparse_logit(prior="horseshoe"),
     "normal": build_sparse_logit(method="laplace"),
     "variational normal": build_sparse_logit(method="variational"),
     "auto": build_sparse_logit(method="auto"),

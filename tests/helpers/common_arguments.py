@@ -143,7 +143,6 @@ OWN = {
         "None lets the model choose. `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has"
         ' more than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there are at least as'
         " many rows as coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more."
-        " With the horseshoe it takes 3 and 64."
     ),
     ("Classifier", "cores"): Own(
         instead="Threads; None means as many as there are processors. Has no influence on the"

@@ -13,7 +13,6 @@ import thali._choice.latent_class.maximum_likelihood as fit
 # Microseconds of a sweep that `benchmarks/run_time_forecast.py` measured, of the four sizes of each problem.
 MEASURED = {
     "sparse logit, polya-gamma": (32, 296, 75, 3_903),
-    "sparse logit, horseshoe": (47, 159, 159, 1_986),
     "hierarchical logit, people": (255, 806, 2_835, 8_801),
     "product classes, people": (156, 677, 1_382, 5_075),
     "Plackett-Luce, rows and covariates": (9.4, 26, 131, 275),

@@ -10,7 +10,7 @@ from helpers.classifier_runs import fit_rows
 from helpers.experiment_data import simulate_experiment
 from helpers.naive import latent_features as naive
 from helpers.posterior_cases import chain
-from scipy import special, stats
+from scipy import stats
 
 import thali as th
 from thali._aspects.draws.posterior_tree import build_datatree
@@ -172,27 +172,6 @@ def test_log_prior_of_the_sparse_logit_is_the_density(eta):
         )
     total = sum(log_prior[name].values for name in log_prior.data_vars)
     np.testing.assert_allclose(lp, posterior["log_likelihood"].values + total, rtol=1e-12)
-
-
-def test_log_prior_of_the_horseshoe_is_the_density():
-    model = fit_rows(
-        th.SparseMultinomialLogit, X, Y, prior="horseshoe", global_scale=0.3, **ROWS_RUN
-    )
-    posterior, log_prior, _ = groups_of(model.posterior_)
-    assert set(log_prior.data_vars) == {"tau", "slab", "coef", "intercept"}
-    tau, slab, coef = (posterior[name].values for name in ("tau", "slab", "coef"))
-    np.testing.assert_allclose(log_prior["tau"], stats.halfcauchy.logpdf(tau, scale=0.3), rtol=1e-9)
-    expected = stats.invgamma.logpdf(slab**2, 2.0, scale=12.5) + np.log(2.0 * slab)
-    np.testing.assert_allclose(log_prior["slab"], expected, rtol=1e-9)
-    # lambda = tan(angle) with a uniform angle, by the midpoint rule in its logit
-    place = np.linspace(-60.0, 60.0, 4001)
-    ratios = np.tan(0.5 * np.pi * special.expit(place))
-    weight = special.expit(place) * special.expit(-place) * (place[1] - place[0])
-    for draw in range(0, 40, 8):
-        precision = 1.0 / slab[draw] ** 2 + 1.0 / (tau[draw] * ratios) ** 2
-        normal = stats.norm.pdf(coef[draw].ravel()[:, None], scale=precision**-0.5)
-        expected = np.log(normal @ weight).sum()
-        assert float(log_prior["coef"][draw]) == pytest.approx(expected, abs=1e-5)
 
 
 @pytest.mark.parametrize("a", [None, 1.3, pytest.param(0.4, marks=pytest.mark.long)])

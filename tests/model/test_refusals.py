@@ -31,7 +31,7 @@ DATA = {
 }
 NONSENSE = (Nothing(), "nonsense", -1.5, 2.5, 0, True, math.nan, math.inf, 1e300)
 ANYTHING = {"multinomial-logit": {"random_seed"}}  # which draws nothing
-REAL = set("alpha a b eta shape rate spread sigma global_scale max_time penalty".split())
+REAL = set("alpha a b eta shape rate spread sigma max_time penalty".split())
 TAKEN = {  # values that are none elsewhere
     0: {"lapse", "tune", "tempering", "random_seed", "random_state"},
     True: {"constants"},

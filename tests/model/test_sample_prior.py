@@ -76,7 +76,6 @@ CASES = {
     ),
     "Plackett-Luce": (th.PlackettLuceRegression(a_range=(0.01, 10.0)), (X, list("abc") * 3)),
     "sparse": (th.SparseMultinomialLogit(), (X, [1, 2, 3] * 3)),
-    "horseshoe": (th.SparseMultinomialLogit(prior="horseshoe"), (X, [1, 2, 3] * 3)),
     "hierarchical": (th.HierarchicalLogit(linear="price"), (experiment(),)),
     "classes": (th.ProductClasses(monotone={"price": "decreasing"}), (experiment(),)),
 }
@@ -208,15 +207,6 @@ def test_means_are_those_of_the_prior():
     prior, _ = drawn("sparse", 400)
     assert within(prior["eta"], 1.0) and within(prior["intercept"] ** 2, 100.0)
     assert within(prior["eta"] * prior["coef"][:, 0, 1] ** 2, 2.0)
-    prior, _ = drawn("horseshoe", 400)
-    assert within(prior["tau"] < 1.0, 0.5) and within(prior["slab"] ** -2.0, 1 / 2.5**2)
-    rng = np.random.default_rng(0)
-    u, c = (
-        np.tan(0.5 * np.pi * rng.random((2, 100_000))).prod(axis=0) ** 2,
-        12.5 / rng.gamma(2.0, size=100_000),
-    )
-    expected = np.abs(rng.normal(scale=np.sqrt(c * u / (c + u)))) < 0.5
-    assert within(abs(prior["coef"][:, 0, 1]) < 0.5, expected.mean())
     prior, _ = drawn("Plackett-Luce", 400)
     assert within(np.log(prior["a"]), 0.5 * np.log(0.01 * 10.0))
     assert within(prior["weights"][:, 1, 2], 1 / 15)

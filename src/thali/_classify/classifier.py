@@ -136,7 +136,7 @@ class Classifier(Predictions, MarkovChainModel):
             `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has more
             than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there
             are at least as many rows as coefficients of a class and at most 600 coefficients; else
-            4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
+            4 for two classes and 10 for more.
         cores : int, optional
             Threads; None means as many as there are processors. Has no influence on the results.
         progressbar : bool

@@ -86,7 +86,6 @@ ENGLISH = {
     " {high}",
     "rate": "Parameter η (squared rate) of the Laplace prior on the coefficients: {value}.",
     "rate.learned": "{value}, estimated",
-    "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
     "log_likelihood": "Log-likelihood: {value}.",
     "log_likelihood.priors": "Log-likelihood: {value}; plus the log priors: {objective}.",
     "log_likelihood.weights": "Log-likelihood: {value}; plus the log prior of the relative"
@@ -102,9 +101,6 @@ ENGLISH = {
     " ({kind}).",
     "methods.laplace": "Class membership was modelled with a Bayesian multinomial logit with"
     " Laplace priors on the coefficients, sampled with the scheme of {source}.",
-    "methods.horseshoe": "Class membership was modelled with a Bayesian multinomial logit with the"
-    " regularised horseshoe priors of {prior} on the coefficients, sampled with the scheme of"
-    " {source}.",
 }
 
 
@@ -419,14 +415,8 @@ def _describe_weight_parameters(model: Any, ci: float) -> list[Text]:
 
 
 def _describe_coefficient_parameters(model: Any, ci: float) -> list[Text]:
-    """Return sentences on prior scales and log-likelihood (sparse logit)."""
-    if model.prior == "horseshoe":
-        draws = PosteriorTree(model.posterior_).draws
-        tau = format_estimate(np.log(draws["tau"].to_numpy()), ci)
-        slab = format_estimate(draws["slab"].to_numpy(), ci)
-        sentences = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
-    else:
-        sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
+    """Return sentences on eta and log-likelihood (sparse logit)."""
+    sentences = [phrase(ENGLISH, "rate", value=_format_eta(model, ci))]
     if _has_posterior(model):
         return [*sentences, _format_likelihood_draws(model, ci)]
     likelihood_sentence = phrase(
@@ -527,8 +517,7 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
         return (phrase(ENGLISH, "methods.map", rate=f"{np.sqrt(eta):g}", eta=f"{eta:g}"),)
     if approximation := ENGINES[model.method_].approximation:
         return (phrase(ENGLISH, "methods.normal", kind=approximation),)
-    facts = {"prior": Cite("piironen2017", inside=True), "source": Cite("polson2013", inside=True)}
-    return (phrase(ENGLISH, f"methods.{model.prior}", **facts),)
+    return (phrase(ENGLISH, "methods.laplace", source=Cite("polson2013", inside=True)),)
 
 
 _FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)

@@ -153,12 +153,6 @@ REFERENCES = {
         "Pauli, F., Racugno, W., & Ventura, L. (2011). Bayesian composite marginal likelihoods."
         " Statistica Sinica, 21, 149–164.",
     ),
-    "piironen2017": Reference(
-        "Piironen & Vehtari",
-        2017,
-        "Piironen, J., & Vehtari, A. (2017). Sparsity information and regularization in the"
-        " horseshoe and other shrinkage priors. Electronic Journal of Statistics, 11, 5018–5051.",
-    ),
     "plackett1975": Reference(
         "Plackett",
         1975,

@@ -68,26 +68,6 @@ def test_a_fixed_eta_and_a_missing_intercept_are_omitted():
     assert model.summary().index[0] == "log_likelihood"
 
 
-@pytest.mark.long
-def test_the_horseshoe_records_its_scales(tmp_path):
-    model = fit_model(prior="horseshoe")
-    assert model.summary().index[:3].to_list() == ["log_tau", "slab", "log_likelihood"]
-    assert (model.posterior_["posterior"]["tau"] > 0).all() and "eta" not in model.posterior_[
-        "posterior"
-    ]
-    model.save(tmp_path / "fit.nc")
-    again = th.load(tmp_path / "fit.nc")
-    assert again.prior == "horseshoe" and np.array_equal(
-        again.predict_proba(X), model.predict_proba(X)
-    )
-    whole = fit_model(prior="horseshoe", draws=300)
-    with without_warnings():
-        again.continue_fit(100, progressbar=False)
-    assert np.array_equal(
-        again.posterior_["posterior"]["slab"], whole.posterior_["posterior"]["slab"]
-    )
-
-
 def test_coefficients_apply_to_original_units():
     model, scaled = fit_model(), fit_model(X * [1000.0, 0.01] + [5.0, -3.0])
     assert np.allclose(scaled.coef_ * [1000.0, 0.01], model.coef_, rtol=1e-6)
@@ -183,9 +163,6 @@ def test_constant_columns_have_no_coefficient():
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        ({"prior": "horseshoe", "eta": 1.0}, ("eta", "prior='horseshoe'")),
-        ({"prior": "horseshoe", "method": "map"}, ("method='map'", "prior", "'horseshoe'")),
-        ({"prior": "horseshoe", "method": "laplace"}, ("method='laplace'",)),
         ({"method": "laplace", "thin": 2}, ("method='polya-gamma'",)),
         ({"reference": 7}, ("reference",)),
     ],

@@ -19,7 +19,6 @@ from helpers.sparse_logit_runs import (
     three_classes,
 )
 from helpers.watched_runs import run_of
-from scipy import special, stats
 from scipy.integrate import quad
 
 import thali as th
@@ -43,7 +42,7 @@ def test_draws_with_learned_eta_equal_known_values(trajectories):
     )
     beta, log_eta = (
         np.stack([c.record.coef[:, 0, 0] for c in chains]),
-        np.log([c.record.scales[:, 0] for c in chains]),
+        np.log([c.record.eta for c in chains]),
     )
     assert count_errors(beta, 0.757483) < FOUR
     assert count_errors((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -61,7 +60,7 @@ def test_a9_the_samplers_agree_on_three_classes():
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
         others = [
             np.stack([c.record.log_likelihood for c in chains]),
-            np.log([c.record.scales[:, 0] for c in chains]),
+            np.log([c.record.eta for c in chains]),
         ]
         figures = [*np.moveaxis(coefs, -1, 0), *np.moveaxis(coefs**2, -1, 0), *others]
         found.append(([f.mean() for f in figures], [mcse(f) for f in figures]))
@@ -101,12 +100,11 @@ def test_sweeps_pass_the_joint_distribution_test(learned, wide, trajectories, ro
     if trajectories:
         update_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
-    record = (chain.record.coef, chain.record.log_likelihood, chain.record.scales)
     coefs, etas, variances = np.empty((rounds, 3, 3)), np.empty(rounds), np.empty(rounds)
     for t in range(rounds):
         scores = chain.state.linear + rng.gumbel(size=(3, n))
         problem.codes[:] = scores.argmax(axis=0)
-        record_sweeps(rng, problem, chain.state, chain.motion, *record, 0, 1, 0, 10**9)
+        record_sweeps(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 10**9)
         coefs[t], etas[t], variances[t] = (
             chain.state.coef,
             chain.state.real[ETA],
@@ -135,118 +133,13 @@ def test_sweeps_pass_the_joint_distribution_test(learned, wide, trajectories, ro
         assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
 
 
-HORSESHOE = CoefficientPrior(None, 1, 1, False, "horseshoe")
-
-
-def integrate_over_scales(function):
-    """The prior mean of a function of (sqrt(u), c) at a global scale of 1, by quadrature.
-
-    sqrt(u) is a product of two half-Cauchys, of density (4/pi²) ln(x)/(x² - 1).
-    """
-    s, t = np.linspace(-40, 40, 1601), np.linspace(-3, 12, 301)
-    x, c = np.exp(s)[:, None], np.exp(t)
-    weight = (
-        np.exp(s)
-        * 4
-        / math.pi**2
-        * np.divide(s, np.expm1(2 * s), out=np.full_like(s, 0.5), where=s != 0)
-    )
-    weight = weight[:, None] * stats.invgamma.pdf(c**2, 2, scale=2 * 2.5**2) * 2 * c**2
-    assert weight.sum() * (s[1] - s[0]) * (t[1] - t[0]) == pytest.approx(1, abs=1e-6)
-    return (function(x, c) * weight).sum(axis=(-2, -1)) / weight.sum()
-
-
-def test_the_horseshoe_of_one_coefficient_is_that_of_quadrature():
-    z, log_sd = np.linspace(-9, 9, 1001), np.linspace(-45, 5, 1001)
-    beta = np.exp(log_sd)[:, None] * z
-    signed = (1 - 2 * Y) * X[:, 0]
-    terms = np.exp(-0.5 * z * z - sum(np.logaddexp(0, -each * beta) for each in signed))
-    moments = [(beta**power * terms).sum(axis=1) for power in range(3)]
-
-    def mean_of(values):
-        return lambda x, c: np.interp(-0.5 * np.log(x**-2 + c**-2), log_sd, values)
-
-    whole, mean, square = (integrate_over_scales(mean_of(values)) for values in moments)
-    mean, square = mean / whole, square / whole
-    # ln tau and ln lambda are exchangeable given their sum ln sqrt(u)
-    log_tau = (
-        0.5 * integrate_over_scales(lambda x, c: np.log(x) * mean_of(moments[0])(x, c)) / whole
-    )
-    chains = chains_of(X, Y, 2, 1, HORSESHOE, 60_000)
-    drawn = np.stack([c.record.coef[:, 0, 0] for c in chains])
-    assert count_errors(drawn, mean) < FOUR and count_errors(drawn**2, square) < FOUR
-    assert count_errors(np.log([c.record.scales[:, 0] for c in chains]), log_tau) < FOUR
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize("rounds", [8_000, pytest.param(200_000, marks=pytest.mark.long)])
-@pytest.mark.parametrize("wide, trajectories", [(True, 0), (False, 0), (False, 2)])
-def test_horseshoe_sweeps_pass_the_joint_distribution_test(wide, trajectories, rounds):
-    """Geweke (2004), as above."""
-    rng, n = np.random.default_rng(12), 4
-    rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
-    problem = build_coefficient_problem(*rows, HORSESHOE, wide, n_trajectories=trajectories)
-    chain = CoefficientChain(problem, None, rng, 1, 0, 1)
-    if trajectories:
-        update_curvature(problem, chain.state, chain.motion)
-    chain.state.real[1] = math.log(0.5)
-    draws = np.empty((rounds, 4))
-    for t in range(rounds):
-        problem.codes[:] = (chain.state.linear + rng.gumbel(size=(3, n))).argmax(axis=0)
-        record_sweeps(rng, problem, chain.state, chain.motion, *chain.record, 0, 1, 0, 1)
-        tau, slab = chain.record.scales[0] ** 2
-        draws[t] = tau, slab, chain.state.spread[0, 0], abs(chain.state.coef[2, 1])
-    tau, slab, spread, size = draws.T
-    inside = [
-        integrate_over_scales(lambda x, c, b=b: special.erf(b * np.sqrt(0.5 * (x**-2 + c**-2))))
-        for b in (0.2, 2.0)
-    ]
-    expected = {
-        "tau below 1": (tau < 1, 0.5),
-        "tau below 1/10": (tau < 0.01, 2 / math.pi * math.atan(0.1)),
-        "lambda below 1": (spread < tau, 0.5),
-        "lambda below 10": (spread < 100 * tau, 2 / math.pi * math.atan(10)),
-        "1 / c^2": (1 / slab, 1 / 2.5**2),
-        "slab": (slab < 10, stats.invgamma.cdf(10, 2, scale=12.5)),
-        "|beta| below 0.2": (size < 0.2, inside[0]),
-        "|beta| below 2": (size < 2, inside[1]),
-    }
-    for name, (values, mean) in expected.items():
-        values = np.asarray(values, float)
-        error = values.std() / math.sqrt(array_stats.ess(values[None], method="mean"))
-        assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
-
-
 @pytest.mark.parametrize(
-    ("prior", "size", "thin"),
-    [("horseshoe", (90, 13, 3), 3), ("horseshoe", (50, 301, 2), 64)]
-    + [("laplace", (90, 13, 3), 1), ("laplace", (50, 301, 2), 4), ("laplace", (50, 301, 3), 10)],
+    ("size", "thin"), [((90, 13, 3), 1), ((50, 301, 2), 4), ((50, 301, 3), 10)]
 )
-def test_default_sweeps_between_two_draws(prior, size, thin):
+def test_default_sweeps_between_two_draws(size, thin):
     rows, columns, classes = size
     X, y = np.random.default_rng(1).random((rows, columns - 1)), np.arange(rows) % classes
-    assert run_of(th.SparseMultinomialLogit("polya-gamma", prior=prior), X, y).run.thin == thin
-
-
-@pytest.mark.long
-def test_default_draws_of_the_horseshoe_converge():
-    """Correlated covariates, of which tau once had 244 effective draws; and more covariates than
-    rows (26)."""
-    rng = np.random.default_rng(3)
-    X = np.sqrt(0.1) * rng.normal(size=(200, 20)) + np.sqrt(0.9) * rng.normal(size=(200, 1))
-    utility = np.column_stack(
-        [np.zeros(200), X[:, :3] @ [1.0, -1.0, 1.0], X[:, :3] @ [-1.0, 1.0, 0.5]]
-    )
-    wide = rng.normal(size=(50, 300))
-    studies = (
-        (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)),
-        (wide, wide[:, :5].sum(axis=1) > 0),
-    )
-    for covariates, labels in studies:
-        model = th.SparseMultinomialLogit(prior="horseshoe", random_state=1).fit(
-            covariates, labels, progressbar=False
-        )
-        assert model.convergence().agrees, str(model.convergence())
+    assert run_of(th.SparseMultinomialLogit("polya-gamma"), X, y).run.thin == thin
 
 
 def test_a9_more_covariates_than_rows_cost_no_more_than_rows():

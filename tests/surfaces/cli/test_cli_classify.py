@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.combinations import FITTED
-from helpers.sentences import said, says
+from helpers.sentences import says
 from helpers.short_comparisons import folds_of
 
 import thali
@@ -84,21 +84,6 @@ def test_coefficients_of_the_logit(done):
     np.testing.assert_allclose(
         coefs["original"], coefs["coef"] / coefs["column"].map(spread), rtol=1e-9
     )
-
-
-@pytest.mark.fit
-def test_the_horseshoe_of_the_logit(done, refused):
-    words = ["--target", "kind", "--model", "sparse-logit", "--folds", 0, "--seed", 1, *SHORT]
-    result = done(
-        "fit", "plants.csv", *words, "--prior", "horseshoe", "--global-scale", 0.2, "--print", "all"
-    )
-    assert (
-        re.search(
-            r"^Scales of the horseshoe prior: log tau = .*, slab = \d", result.out, re.MULTILINE
-        )
-        and "η" not in result.out
-    )
-    said(refused("fit", "plants.csv", *words, "--prior", "horseshoe", "--eta", 2), "--prior")
 
 
 @pytest.mark.fit

@@ -8,7 +8,7 @@ import numpy as np
 from thali._argument_checks import check_allowed, check_positive
 from thali._inference.user_warnings import warn
 from thali._labels import shorten
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.errors import ArgumentError, Clause, DataError, DataWarning, Setting
 
 from ..covariates_and_labels import (
     Standardization,
@@ -18,34 +18,22 @@ from ..covariates_and_labels import (
     is_sparse,
     warn_about_constant_columns,
 )
-from .time_forecast import METHODS, NORMAL_METHODS
+from .time_forecast import METHODS
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-PRIORS = ("laplace", "horseshoe")
 _MAX_COVARIATE = 1e100  # if not standardised: squares must be floats
 
 
 class CoefficientPrior(NamedTuple):
-    """Prior of the coefficients (Laplace or horseshoe) and of the intercept.
-
-    eta is fixed, or None for Gamma(shape, rate). tau of the horseshoe is half-Cauchy of scale
-    `global_scale`.
-    """
+    """Laplace prior of the coefficients; eta is fixed, or None for Gamma(shape, rate)."""
 
     eta: float | None
     shape: float
     rate: float
     intercept: bool
-    name: str = "laplace"
-    global_scale: float = 1.0
-
-    @property
-    def is_horseshoe(self) -> bool:
-        """Whether the prior is the horseshoe, which has no eta."""
-        return self.name == "horseshoe"
 
 
 class LogitDesign(NamedTuple):
@@ -75,23 +63,6 @@ class LogitDesign(NamedTuple):
 def read_prior(model: "SparseMultinomialLogit") -> CoefficientPrior:
     """Return the prior from a model's arguments; raise ArgumentError if invalid."""
     check_allowed("method", model.method, METHODS)
-    is_horseshoe = check_allowed("prior", model.prior, PRIORS) == "horseshoe"
-    if is_horseshoe and model.method in (*NORMAL_METHODS, "map"):
-        raise ArgumentError(
-            Setting("method", model.method),
-            " requires the Laplace prior; got ",
-            Setting("prior", "horseshoe"),
-            ".",
-        )
-    if is_horseshoe and model.eta is not None:
-        raise ArgumentError(
-            Argument("eta"),
-            " applies to the Laplace prior; with ",
-            Setting("prior", "horseshoe"),
-            " remove ",
-            Argument("eta"),
-            ".",
-        )
     eta = model.eta
     if eta is not None:
         eta = check_positive("eta", eta, "a rate")
@@ -99,11 +70,8 @@ def read_prior(model: "SparseMultinomialLogit") -> CoefficientPrior:
     rate = check_positive("rate", model.rate, "the rate of the Gamma prior on eta")
     if eta is None and model.method == "map":
         eta = shape / rate
-    global_scale = check_positive(
-        "global_scale", model.global_scale, "the scale of the prior on tau"
-    )
     has_intercept = bool(check_allowed("fit_intercept", model.fit_intercept, (True, False)))
-    return CoefficientPrior(eta, shape, rate, has_intercept, model.prior, global_scale)
+    return CoefficientPrior(eta, shape, rate, has_intercept)
 
 
 def find_reference_class(model: "SparseMultinomialLogit") -> Any:

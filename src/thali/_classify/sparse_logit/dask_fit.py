@@ -75,7 +75,7 @@ def build_dask_job(
 ) -> Job:
     """Return the job of a fit to a Dask array."""
     model.method_ = model.method
-    if model.method == "auto" and prior.name == "laplace":
+    if model.method == "auto":
         model.method_ = "variational"
     if ENGINES[model.method_].is_point:
         return _build_dask_maximum_job(design, scan, prior)

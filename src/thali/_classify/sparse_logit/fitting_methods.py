@@ -92,13 +92,12 @@ class GibbsFit(CoefficientFit):
         n_rows = len(self.source.codes)
         n_classes = len(self.classes)
         self.n_trajectories = count_trajectories(n_rows, self.n_columns, n_classes)
-        thin = run.thin or choose_logit_thin(n_rows, self.n_columns, n_classes, self.prior.name)
+        thin = run.thin or choose_logit_thin(n_rows, self.n_columns, n_classes)
         self.job_settings = run.lengths | {"thin": thin}
         sweep_seconds = estimate_logit_sweep_seconds(n_rows, self.n_columns, n_classes)
         self.thin = self.set_lengths(run, thin, sweep_seconds).thin
         self.run = self.run._replace(thin=self.thin)
-        if self.prior.name == "laplace":
-            self.faster = Setting("method", "variational")
+        self.faster = Setting("method", "variational")
 
     @cached_property
     def problem(self) -> CoefficientProblem:

@@ -2,8 +2,7 @@ r"""Kernels of one sweep of the sparse logit's Gibbs sampler (Polya-Gamma variab
 
 The model: :math:`P(y_i = k) \propto \exp(b_k + x_i^T\beta_k)`, the reference class at 0; every beta
 is Laplace of rate :math:`\sqrt\eta`, which is Normal(0, tau) with tau exponential of rate eta/2;
-eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100). Or the betas have the prior of
-`horseshoe_prior`.
+eta ~ Gamma(shape, rate) or fixed; b ~ Normal(0, 100).
 
 Given the other classes, a class is a logistic regression with an offset, the logarithm of the sum
 of the other classes' exponentials. With few enough coefficients, trajectories of all classes
@@ -26,26 +25,14 @@ from .hamiltonian_moves import (
     adapt_trajectory_step,
     move_along_trajectory,
 )
-from .horseshoe_prior import (
-    MAX_LOG_SQUARE,
-    SLAB_SQUARE,
-    TAU_SQUARE,
-    draw_horseshoe_scales,
-    log_slab_prior,
-    log_tau_prior,
-)
 
 INTERCEPT_VARIANCE = 100.0
 ETA, LOG_STEP, TRIED, ACCEPTED = 0, 1, 2, 3  # indices in `CoefficientState.real`
-LAPLACE, HORSESHOE = 0, 1  # priors
 _MIN_ROOT_ETA = 1e-150  # smallest sqrt(eta) whose square is a float
 # variances whose square root and inverse are floats
 _MIN_VARIANCE = 1e-300
 _MAX_VARIANCE = 1e100
 _MAX_WIDE = 1e13  # `draw_coefficients_by_row` loses precision above it
-# smallest and largest width of steps of ln tau², as logarithms
-_LOG_MIN_WIDTH = math.log(0.1)
-_LOG_MAX_WIDTH = math.log(4.0)
 _TARGET_ACCEPTANCE = 0.4  # of the scale move
 
 
@@ -63,10 +50,6 @@ class CoefficientProblem(NamedTuple):
     shape: float
     rate: float
     learns_eta: bool  # whether eta is learned
-    prior: int
-    global_scale: float  # of the half-Cauchy prior of tau
-    slab_df: float
-    slab_scale: float
     trajectories: int  # number per sweep
     free_classes: np.ndarray  # (K - 1,) all but the reference
 
@@ -83,9 +66,8 @@ class CoefficientState(NamedTuple):
 
     coef: np.ndarray  # (K, m); the reference class keeps its zeros
     variance: np.ndarray  # (K, m) prior variances given the scales
-    spread: np.ndarray  # (K, m) tau² lambda² of the horseshoe
     linear: np.ndarray  # (K, n) x_i^T coef_k
-    real: np.ndarray  # ETA, the random walk of the scale move, TAU_SQUARE, SLAB_SQUARE
+    real: np.ndarray  # ETA and the random walk of the scale move
     weights: np.ndarray  # (n,)
     pull: np.ndarray  # (n,)
     scaled: np.ndarray  # shape of covariates
@@ -94,11 +76,11 @@ class CoefficientState(NamedTuple):
 
 
 class CoefficientDraws(NamedTuple):
-    """Recorded draws of one chain: coefficients, scale and log-likelihood."""
+    """Recorded draws of one chain: coefficients, log-likelihood and eta."""
 
     coef: np.ndarray  # (draws, K, m)
     log_likelihood: np.ndarray  # (draws,)
-    scales: np.ndarray  # (draws, 2): eta; for the horseshoe tau and c
+    eta: np.ndarray  # (draws,)
 
 
 @compiled
@@ -109,7 +91,7 @@ def record_sweeps(
     motion: Any,
     coefs: Any,
     likelihoods: Any,
-    scales: Any,
+    etas: Any,
     sweep: Any,
     until: Any,
     tune: int,
@@ -134,17 +116,13 @@ def record_sweeps(
             likelihoods[draw_index] = logit_log_likelihood(
                 problem.codes, problem.counts, state.linear, 1.0
             )
-            if problem.prior == HORSESHOE:
-                scales[draw_index, 0] = math.sqrt(state.real[TAU_SQUARE])
-                scales[draw_index, 1] = math.sqrt(state.real[SLAB_SQUARE])
-            else:
-                scales[draw_index, 0] = state.real[ETA]
+            etas[draw_index] = state.real[ETA]
 
 
 @scalar
 def draw_sweep(rng: np.random.Generator, problem: Any, state: Any) -> None:
     """Do one sweep: prior scales, coefficients class by class, common scale."""
-    draw_prior_scales(rng, problem, state)
+    draw_laplace_scales(rng, problem, state)
     for k in problem.free_classes:
         draw_auxiliary_variables(rng, problem, state, k)
         draw_class_coefficients(rng, problem, state, k)
@@ -158,21 +136,11 @@ def draw_trajectory(
     rng: np.random.Generator, problem: Any, state: Any, motion: Any, is_tuning: Any
 ) -> None:
     """Do one sweep: prior scales, then all coefficients by a trajectory."""
-    draw_prior_scales(rng, problem, state)
+    draw_laplace_scales(rng, problem, state)
     probability = move_along_trajectory(rng, problem, state, motion)
     if is_tuning:
         adapt_trajectory_step(motion, probability)
     move_common_scale(rng, problem, state)
-
-
-@scalar
-def draw_prior_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Draw the scales of the coefficients' prior given the coefficients."""
-    if problem.prior == HORSESHOE:
-        draw_horseshoe_scales(rng, problem, state)
-        move_tau_with_coefficients(rng, problem, state)
-    else:
-        draw_laplace_scales(rng, problem, state)
 
 
 @scalar
@@ -294,8 +262,8 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
 
     It multiplies all coefficients by u and all variances by u^2. Along this line the posterior may
     be wide although each conditional is narrow, so that other moves are slow there. With ln u
-    symmetric the ratio has the likelihood, and prior and Jacobian of intercepts and
-    hyperparameters: eta is divided by u^2; tau and c of the horseshoe are multiplied by u.
+    symmetric the ratio has the likelihood, and prior and Jacobian of the intercepts and of eta,
+    which is divided by u^2.
     """
     log_u = math.exp(state.real[LOG_STEP]) * rng.standard_normal()
     square = math.exp(2.0 * log_u)
@@ -310,15 +278,8 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
                 log_u
                 - 0.5 * (square - 1.0) * state.coef[k, j] * state.coef[k, j] / INTERCEPT_VARIANCE
             )
-    eta, tau, slab = state.real[ETA], state.real[TAU_SQUARE], state.real[SLAB_SQUARE]
-    if problem.prior == HORSESHOE:
-        ratio += log_tau_prior(problem, math.log(tau * square)) - log_tau_prior(
-            problem, math.log(tau)
-        )
-        ratio += log_slab_prior(problem, math.log(slab * square)) - log_slab_prior(
-            problem, math.log(slab)
-        )
-    elif problem.learns_eta:
+    eta = state.real[ETA]
+    if problem.learns_eta:
         ratio -= 2.0 * problem.shape * log_u + problem.rate * eta * (1.0 / square - 1.0)
     else:
         ratio += 2.0 * (problem.classes - 1) * problem.n_penalised * log_u - 0.5 * eta * taus * (
@@ -328,57 +289,15 @@ def move_common_scale(rng: np.random.Generator, problem: Any, state: Any) -> Non
     if not ratio > -rng.standard_exponential():
         return
     state.real[ACCEPTED] += 1.0
-    if problem.prior == HORSESHOE:
-        state.real[TAU_SQUARE] = tau * square
-        state.real[SLAB_SQUARE] = slab * square
-    elif problem.learns_eta:
+    if problem.learns_eta:
         state.real[ETA] = eta / square
     for k in problem.free_classes:
         for j in range(problem.n_penalised):
             state.variance[k, j] *= square
-            state.spread[k, j] *= square
         for j in range(state.coef.shape[1]):
             state.coef[k, j] *= math.exp(log_u)
         for i in range(state.linear.shape[1]):
             state.linear[k, i] *= math.exp(log_u)
-
-
-@scalar
-def move_tau_with_coefficients(rng: np.random.Generator, problem: Any, state: Any) -> None:
-    """Propose to rescale tau and all coefficients by one factor.
-
-    Each coefficient is multiplied by the same factor as its standard deviation. Given many small
-    coefficients tau moves little, and given tau they move little. The prior of beta divided by its
-    standard deviation given tau, lambda and c does not depend on tau, so that the ratio has the
-    likelihood and the prior of ln tau² alone (Papaspiliopoulos, Roberts & Sköld, 2007). The width
-    of the symmetric step is drawn first.
-    """
-    step = (
-        math.exp(_LOG_MIN_WIDTH + (_LOG_MAX_WIDTH - _LOG_MIN_WIDTH) * rng.random())
-        * rng.standard_normal()
-    )
-    before = math.log(state.real[TAU_SQUARE])
-    if abs(before + step) > MAX_LOG_SQUARE:
-        return
-    ratio = log_tau_prior(problem, before + step) - log_tau_prior(problem, before)
-    ratio -= logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
-    _rescale_with_tau(problem, state, math.exp(step))
-    ratio += logit_log_likelihood(problem.codes, problem.counts, state.linear, 1.0)
-    if not ratio > -rng.standard_exponential():
-        _rescale_with_tau(problem, state, math.exp(-step))
-
-
-@scalar
-def _rescale_with_tau(problem: Any, state: Any, factor: Any) -> None:
-    """Multiply tau² by a factor; rescale the coefficients accordingly."""
-    state.real[TAU_SQUARE] *= factor
-    for k in problem.free_classes:
-        for j in range(problem.n_penalised):
-            state.spread[k, j] *= factor
-            variance = 1.0 / (1.0 / state.spread[k, j] + 1.0 / state.real[SLAB_SQUARE])
-            state.coef[k, j] *= math.sqrt(variance / state.variance[k, j])
-            state.variance[k, j] = variance
-        _update_predictors(problem, state, k)
 
 
 @scalar

@@ -12,9 +12,7 @@ from .covariate_columns import SparseColumns, add_intercept_column
 from .gibbs_sweep import (
     ACCEPTED,
     ETA,
-    HORSESHOE,
     INTERCEPT_VARIANCE,
-    LAPLACE,
     LOG_STEP,
     TRIED,
     CoefficientDraws,
@@ -23,12 +21,6 @@ from .gibbs_sweep import (
     record_sweeps,
 )
 from .hamiltonian_moves import TrajectorySpace, allocate_trajectory_space
-from .horseshoe_prior import SLAB_SQUARE, TAU_SQUARE
-
-PRIOR_CODES = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
-# the slab of the horseshoe, a Student's t distribution of the largest coefficients
-SLAB_DF = 4.0
-SLAB_SCALE = 2.5
 
 
 def build_coefficient_problem(
@@ -72,10 +64,6 @@ def build_coefficient_problem(
         float(prior.shape),
         float(prior.rate),
         prior.eta is None,
-        PRIOR_CODES[prior.name],
-        float(prior.global_scale),
-        SLAB_DF,
-        SLAB_SCALE,
         int(n_trajectories),
         np.delete(np.arange(n_classes), reference_index),
     )
@@ -96,17 +84,13 @@ def sample_start(
     coef[problem.reference] = 0.0
     predictors = np.ascontiguousarray(coef @ columns)
     variances = np.full((problem.classes, m), INTERCEPT_VARIANCE)
-    real = np.zeros(6)
+    real = np.zeros(4)
     real[ETA] = eta or 1.0
     real[LOG_STEP] = -1.0
-    real[TAU_SQUARE] = problem.global_scale**2
-    real[SLAB_SQUARE] = problem.slab_scale**2
-    square_scales = np.full_like(variances, real[TAU_SQUARE])
     smaller_size = A.shape[0]
     return CoefficientState(
         coef,
         variances,
-        square_scales,
         predictors,
         real,
         np.empty(n),
@@ -148,7 +132,7 @@ class CoefficientChain(FixedChain):
         self.motion = allocate_trajectory_space(problem.classes, n_coefficients, n_rows)
         super().__init__(draws, tune, thin)
         self.record = CoefficientDraws(
-            np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2))
+            np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros(draws)
         )
 
     @property

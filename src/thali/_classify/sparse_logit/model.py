@@ -39,18 +39,7 @@ class SparseMultinomialLogit(Classifier):
               \eta \sim \mathrm{Gamma}(\text{shape}, \text{rate}), \qquad
               b_k \sim \mathrm{Normal}(0, 100)
 
-    The reference class has b = 0 and beta = 0; the prior depends on which class that is. With
-    `prior="horseshoe"`
-
-    .. math::
-
-        \beta_{kj} \sim \mathrm{Normal}\Big(0, \big(1/c^2
-        + 1/(\tau\lambda_{kj})^2\big)^{-1}\Big), \quad
-              \lambda_{kj} \sim C^+(0, 1), \quad \tau \sim C^+(0, \tau_0), \quad
-              c^2 \sim \mathrm{InvGamma}(2, 12.5),
-
-    which shrinks small coefficients more than the Laplace prior and large ones very little: their
-    prior is the slab, about Student's t with 4 degrees of freedom and scale 2.5.
+    The reference class has b = 0 and beta = 0; the prior depends on which class that is.
 
     Parameters
     ----------
@@ -68,9 +57,6 @@ class SparseMultinomialLogit(Classifier):
         All three accept sparse matrices without conversion, and process Dask arrays block by block,
         which "auto" fits by "variational". The Gibbs sampler requires a dense matrix: "auto"
         converts a sparse one if it chooses this sampler.
-    prior : {"laplace", "horseshoe"}
-        "horseshoe" if few of many covariates are expected to have effects. It requires the Gibbs
-        sampler, and has no eta.
     eta : float above 0, optional
         Squared rate of the Laplace prior, which is a mixture of normal distributions whose variance
         is exponential (mean 2/eta). None learns it; `method="map"` then fixes it at its prior mean,
@@ -78,9 +64,6 @@ class SparseMultinomialLogit(Classifier):
         sum abs(beta) / C and eta = 1/C².
     shape, rate : float above 0
         Parameters of the Gamma prior of eta, if it is learned.
-    global_scale : float above 0
-        tau_0 of the horseshoe. If m of d coefficients are expected to be large, Piironen and
-        Vehtari recommend 2 m / ((d - m) sqrt(n)) for n rows.
     reference : label, optional
         The reference class; None is `classes_[0]`, so that for two classes `coef_` has the same
         sign as in scikit-learn.
@@ -119,7 +102,7 @@ class SparseMultinomialLogit(Classifier):
         Posterior mean of the log-likelihood of the full training data.
     posterior_ : xarray.DataTree
         The draws in the ArviZ schema: coef and intercept (for standardised covariates that vary),
-        eta or, for the horseshoe, tau and slab (c), log_likelihood.
+        eta, log_likelihood.
     scaled_coef_, scaled_intercept_ : arrays, shapes (K - 1, v) and (K - 1,)
         After `method="map"`: coefficients of the v standardised covariates that vary, and intercept
         at their means.
@@ -144,8 +127,7 @@ class SparseMultinomialLogit(Classifier):
     References
     ----------
     Archambeau & Caron (2012), appendix A, with consistent hyperparameters; Park & Casella (2008),
-    The Bayesian lasso; Polson, Scott & Windle (2013). Piironen & Vehtari (2017), Sparsity
-    information and regularization in the horseshoe and other shrinkage priors.
+    The Bayesian lasso; Polson, Scott & Windle (2013).
 
     Examples
     --------
@@ -183,11 +165,9 @@ class SparseMultinomialLogit(Classifier):
     def __init__(
         self,
         method: str = "auto",
-        prior: str = "laplace",
         eta: Any = None,
         shape: float = 1.0,
         rate: float = 1.0,
-        global_scale: float = 1.0,
         reference: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -198,11 +178,9 @@ class SparseMultinomialLogit(Classifier):
         random_state: Any = None,
     ) -> None:
         self.method = method
-        self.prior = prior
         self.eta = eta
         self.shape = shape
         self.rate = rate
-        self.global_scale = global_scale
         self.reference = reference
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -221,7 +199,7 @@ class SparseMultinomialLogit(Classifier):
         if self.standardize:
             n_columns -= int((column_min == column_max).sum())
         n_classes = len(self.classes_)
-        self.method_ = choose_method(self.method, self.prior, len(data.codes), n_columns, n_classes)
+        self.method_ = choose_method(self.method, len(data.codes), n_columns, n_classes)
         if is_sparse(data.matrix) and self.method_ == "polya-gamma":
             refuse_large_sparse_matrix(data.matrix.shape, n_columns, n_classes)
             data = convert_sparse_data(data)
@@ -265,8 +243,8 @@ class SparseMultinomialLogit(Classifier):
     ) -> "pandas.DataFrame":
         """Return the posterior mode for many values of eta.
 
-        Each maximum is started from the previous one. The model is not changed, and its method and
-        prior are ignored; the path uses the Laplace prior.
+        Each maximum is started from the previous one. The model is not changed, and its method is
+        ignored.
 
         Parameters
         ----------
@@ -299,7 +277,7 @@ class SparseMultinomialLogit(Classifier):
         >>> path["non_zero"].iloc[[0, -1]].tolist()
         [0, 3]
         """
-        model = type(self)(**self.get_params()).set_params(method="map", prior="laplace")
+        model = type(self)(**self.get_params()).set_params(method="map")
         data = model._read_training_data(X, y, sample_weight)
         return build_path_table(model, data, eta)
 
@@ -350,10 +328,10 @@ class SparseMultinomialLogit(Classifier):
     def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Return posterior summaries of scales, log-likelihood and coefficients.
 
-        Rows: eta (if learned) or, for the horseshoe, log_tau and slab; log_likelihood (full
-        training data); coef[class, column] of standardised covariates (log odds per standard
-        deviation), or in units of X with `standardize=False`, as stated in `attrs["scale"]`; after
-        `method="map"` only the nonzero coefficients, largest first. `coef_` is in units of X.
+        Rows: eta (if learned), log_likelihood (full training data), coef[class, column] of
+        standardised covariates (log odds per standard deviation), or in units of X with
+        `standardize=False`, as stated in `attrs["scale"]`; after `method="map"` only the nonzero
+        coefficients, largest first. `coef_` is in units of X.
 
         Parameters
         ----------

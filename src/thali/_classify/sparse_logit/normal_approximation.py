@@ -723,7 +723,7 @@ class NormalChain(IndependentDraws):
         self.normal = normal
         super().__init__(draws, rng)
         coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
-        self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros((draws, 2)))
+        self.record = CoefficientDraws(coef, np.zeros(draws), np.zeros(draws))
 
     def _draw_block(self, rng: np.random.Generator) -> CoefficientDraws:
         """Draw coefficients and eta from the approximation, with log-likelihoods."""
@@ -740,9 +740,5 @@ class NormalChain(IndependentDraws):
             "ij,ij->i", deviations @ expansion.curvature, deviations
         )
         eta_indices = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
-        eta = normal.etas[np.minimum(eta_indices, len(normal.etas) - 1)]
-        return CoefficientDraws(
-            coef,
-            expansion.log_likelihood + log_likelihood_change,
-            np.column_stack([eta, np.zeros(BLOCK)]),
-        )
+        etas = normal.etas[np.minimum(eta_indices, len(normal.etas) - 1)]
+        return CoefficientDraws(coef, expansion.log_likelihood + log_likelihood_change, etas)

@@ -24,9 +24,8 @@ from ..posterior_datasets import (
 from ..row_weights import is_finite_weight
 from .arguments import LogitDesign, choose_standardization, find_reference_class, read_prior
 from .covariate_columns import SparseColumns
-from .gibbs_sweep import HORSESHOE, INTERCEPT_VARIANCE
-from .horseshoe_prior import log_coefficient_density
-from .markov_chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
+from .gibbs_sweep import INTERCEPT_VARIANCE
+from .markov_chain import CoefficientPrior
 from .posterior_mode import build_observed_rows, compute_coefficient_path, convert_to_original_units
 
 if TYPE_CHECKING:
@@ -54,11 +53,6 @@ _VARIABLES = {
         ("class",),
     ),
     "eta": Variable("squared rate of the Laplace prior"),
-    "tau": Variable("overall scale of the horseshoe prior"),
-    "slab": Variable(
-        "scale c of the slab of the horseshoe prior, the standard deviation of a coefficient that"
-        " is not shrunk"
-    ),
     "log_likelihood": Variable("full data set, natural logarithm"),
 }
 
@@ -82,19 +76,15 @@ def build_posterior_tree(
     stored_labels = convert_class_labels(classes)
     free_classes = problem.free_classes
     coefs = np.stack([record["coef"][:, free_classes] for record in draws_by_chain])
-    scales, log_likelihoods = (
-        np.stack([record[name] for record in draws_by_chain])
-        for name in ("scales", "log_likelihood")
+    etas, log_likelihoods = (
+        np.stack([record[name] for record in draws_by_chain]) for name in ("eta", "log_likelihood")
     )
-    scale_draws = {"tau": scales[..., 0], "slab": scales[..., 1]}
-    if problem.prior != HORSESHOE:
-        scale_draws = {"eta": scales[..., 0]}
     posterior = build_draws_group(
-        coefs, scale_draws, log_likelihoods, stored_labels[free_classes], columns, has_intercept
+        coefs, etas, log_likelihoods, stored_labels[free_classes], columns, has_intercept
     )
     constants = {
         "reference": stored_labels[problem.reference],
-        "learned_eta": problem.learns_eta and problem.prior != HORSESHOE,
+        "learned_eta": problem.learns_eta,
     }
     writer = DrawsWriter(posterior)
     writer.groups |= build_observed_row_groups(data, classes, constants)
@@ -128,10 +118,7 @@ def _log_class_probability(
 def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Return log prior densities of scales, coefficients and intercepts, by name."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
-    if problem.prior == HORSESHOE:
-        log_priors = _log_horseshoe_prior(variables, problem)
-    else:
-        log_priors = _log_laplace_prior(variables, problem)
+    log_priors = _log_laplace_prior(variables, problem)
     if "intercept" in posterior:
         scaled_squares = posterior["intercept"].values ** 2 / INTERCEPT_VARIANCE
         log_priors["intercept"] = -0.5 * (
@@ -163,33 +150,9 @@ def _log_laplace_prior(
     return log_priors
 
 
-def _log_horseshoe_prior(
-    posterior: dict[Any, np.ndarray], problem: "CoefficientProblem"
-) -> dict[str, np.ndarray]:
-    """Return log priors of tau, the slab, and coefficients given both, by name."""
-    # tau is half-Cauchy, c² inverse gamma; the density returned is the density of c.
-    from scipy.special import gammaln
-
-    tau = posterior["tau"]
-    slab = posterior["slab"]
-    coef = posterior["coef"]
-    tau_scale = problem.global_scale
-    half_df = 0.5 * problem.slab_df
-    slab_rate = half_df * problem.slab_scale**2
-    return {
-        "tau": np.log(2.0 / (np.pi * tau_scale)) - np.log1p((tau / tau_scale) ** 2),
-        "slab": np.log(2.0)
-        + half_df * np.log(slab_rate)
-        - gammaln(half_df)
-        - (2.0 * half_df + 1.0) * np.log(slab)
-        - slab_rate / slab**2,
-        "coef": log_coefficient_density(coef.reshape(*tau.shape, -1), tau, slab).sum(axis=2),
-    }
-
-
 def build_draws_group(
     coefs: np.ndarray,
-    scales: dict[str, np.ndarray],
+    etas: np.ndarray,
     log_likelihoods: np.ndarray,
     labels: np.ndarray,
     columns: Sequence[str],
@@ -201,7 +164,7 @@ def build_draws_group(
     """
     arrays = {
         "coef": np.ascontiguousarray(coefs[..., : len(columns)]),
-        **scales,
+        "eta": etas,
         "log_likelihood": log_likelihoods,
     }
     if has_intercept:
@@ -212,15 +175,11 @@ def build_draws_group(
 def collect_summary_draws(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """Return draws of the summary rows.
 
-    The rows are the learned scales, log_likelihood and coef[class, column]. For the horseshoe they
-    contain the logarithm of tau: however large tau is, the slab limits the coefficients, so that
-    tau itself has no mean.
+    The rows are eta if it is learned, log_likelihood and coef[class, column].
     """
     draws = posterior.draws
     quantities = {}
-    if "tau" in draws:
-        quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}
-    elif posterior.fixed["learned_eta"]:
+    if posterior.fixed["learned_eta"]:
         quantities = {"eta": draws["eta"].values}
     quantities["log_likelihood"] = posterior.log_likelihood
     coefs = draws["coef"]
@@ -356,30 +315,24 @@ def sample_prior_predictive(
     matrix = design.standardization.varying(matrix)
     d = matrix.shape[1]
     is_free = np.arange(len(design.classes)) != design.reference_index
-    sample_coefficients = _sample_laplace_coefficients
-    if prior.is_horseshoe:
-        sample_coefficients = _sample_horseshoe_coefficients
-    all_scales = []
+    etas = []
     coefs = []
     code_draws = []
     log_likelihoods = []
     for rng in rngs:
         coef = np.zeros((len(is_free), d + 1))
-        scales, coef[is_free, :d] = sample_coefficients(prior, rng, (is_free.sum(), d))
+        eta, coef[is_free, :d] = _sample_coefficients(prior, rng, (is_free.sum(), d))
         if prior.intercept:
             coef[is_free, d] = math.sqrt(INTERCEPT_VARIANCE) * rng.standard_normal(is_free.sum())
         row_codes, log_likelihood = sample_prior_codes(matrix @ coef[:, :d].T + coef[:, d], rng)
-        all_scales.append(scales)
+        etas.append(eta)
         coefs.append(coef[is_free])
         code_draws.append(row_codes)
         log_likelihoods.append(log_likelihood)
     free_labels = convert_class_labels(design.classes)[is_free]
-    scales = {
-        name: np.array([[scale_draw[name] for scale_draw in all_scales]]) for name in all_scales[0]
-    }
     dataset = build_draws_group(
         np.array([coefs]),
-        scales,
+        np.array([etas]),
         np.array([log_likelihoods]),
         free_labels,
         design.names,
@@ -388,23 +341,11 @@ def sample_prior_predictive(
     return dataset, np.array(code_draws)
 
 
-def _sample_laplace_coefficients(
+def _sample_coefficients(
     prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
-) -> tuple[dict[str, float], np.ndarray]:
+) -> tuple[float, np.ndarray]:
     """Sample eta, and Laplace coefficients of shape `size`."""
     eta = prior.eta
     if eta is None:
         eta = rng.gamma(prior.shape, 1.0 / prior.rate)
-    return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
-
-
-def _sample_horseshoe_coefficients(
-    prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
-) -> tuple[dict[str, float], np.ndarray]:
-    """Sample tau, the slab, and horseshoe coefficients of shape `size`."""
-    tau = prior.global_scale * abs(rng.standard_cauchy())
-    slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
-    local_scales = tau * np.abs(rng.standard_cauchy(size))
-    return {"tau": tau, "slab": slab}, rng.standard_normal(size) / np.hypot(
-        1.0 / local_scales, 1.0 / slab
-    )
+    return eta, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)

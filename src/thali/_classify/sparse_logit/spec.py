@@ -46,23 +46,6 @@ SPARSE_LOGIT = ModelSpec(
             default="learned; 1 with --method map",
             check=partial(check_positive, meaning="a rate"),
         ),
-        Option(
-            "prior",
-            "Prior on coefficients; horseshoe if only a few of many covariates are expected to"
-            " matter.",
-            default="laplace",
-            words={"laplace": "laplace", "horseshoe": "horseshoe"},
-            methods=_DRAWN,
-        ),
-        Option(
-            "global_scale",
-            "With --prior horseshoe: scale of the prior on tau; smaller values expect fewer"
-            " nonzero coefficients.",
-            float,
-            default="1.0",
-            check=partial(check_positive, meaning="the scale of the prior on tau"),
-            methods=_DRAWN,
-        ),
         *(each.but(to=MODEL, methods=_CHAINS) for each in (NUMBER_OF_DRAWS, CHAINS)),
         TUNE.but(to=MODEL, methods=_DRAWN),
         THIN.but(methods=_DRAWN),

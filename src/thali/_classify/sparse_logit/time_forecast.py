@@ -30,9 +30,6 @@ MAX_TRAJECTORY_COEFFICIENTS = 600  # a matrix of 3 MB
 # default sweeps per recorded draw
 THIN_WITH_TRAJECTORIES = 1
 THIN_TWO_CLASSES, THIN_MORE_CLASSES = 4, 10  # without trajectories
-# tau of the horseshoe mixes slowly
-THIN_HORSESHOE = 3
-THIN_HORSESHOE_WITHOUT_TRAJECTORIES = 64
 
 
 def has_few_rows(n_rows: float, n_coefficients: int) -> bool:
@@ -69,7 +66,7 @@ def estimate_approximation_seconds(n_rows: int, n_columns: int, n_classes: int) 
     )
 
 
-def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classes: int) -> str:
+def choose_method(method: str, n_rows: int, n_columns: int, n_classes: int) -> str:
     """Return the method; "auto" is resolved by the size of the data.
 
     "auto" is "polya-gamma" if a default run takes less than a minute. A longer run is replaced by a
@@ -79,7 +76,7 @@ def choose_method(method: str, prior: str, n_rows: int, n_columns: int, n_classe
     if method != "auto":
         return method
     n_coefficients = n_columns * (n_classes - 1)
-    if prior != "laplace" or n_coefficients > MAX_COEFFICIENTS:
+    if n_coefficients > MAX_COEFFICIENTS:
         return "polya-gamma"
     max_seconds = MAX_SAMPLING_SECONDS
     if has_few_rows(n_rows, n_coefficients):
@@ -120,14 +117,9 @@ def refuse_large_sparse_matrix(shape: tuple[int, int], n_columns: int, n_classes
         )
 
 
-def choose_logit_thin(n_rows: int, n_columns: int, n_classes: int, prior: str = "laplace") -> int:
+def choose_logit_thin(n_rows: int, n_columns: int, n_classes: int) -> int:
     """Return the default number of sweeps per recorded draw."""
-    has_trajectories = count_trajectories(n_rows, n_columns, n_classes) > 0
-    if prior == "horseshoe" and has_trajectories:
-        return THIN_HORSESHOE
-    if prior == "horseshoe":
-        return THIN_HORSESHOE_WITHOUT_TRAJECTORIES
-    if has_trajectories:
+    if count_trajectories(n_rows, n_columns, n_classes):
         return THIN_WITH_TRAJECTORIES
     if n_classes == 2:
         return THIN_TWO_CLASSES
