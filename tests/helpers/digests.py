@@ -213,8 +213,8 @@ MORE = {
     "latent-class-logit, none": SmallModelCase(
         partial(th.LatentClassLogit, classes=2), _with_none, _first_column, small_models.ONCE
     ),
-    "sparse-logit, polya-gamma": SmallModelCase(
-        partial(th.SparseMultinomialLogit, method="polya-gamma"),
+    "sparse-logit, auto": SmallModelCase(
+        th.SparseMultinomialLogit,
         small_models.build_rows,
         small_models.predict_first_rows,
     ),
