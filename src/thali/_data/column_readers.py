@@ -230,9 +230,25 @@ def list_labels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
     }
 
 
+def iterate_distinct_cells(column: "pd.Series") -> Iterator[Any]:
+    """Yield the distinct cells of the first rows, which refute most guesses, then of all rows."""
+    if len(column) > _FIRST_ROWS:
+        yield column.iloc[:_FIRST_ROWS].unique()
+    yield column.unique()
+
+
+_FIRST_ROWS = 1_000
+
+
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
     """Return each row's text in the column `name`; "" is an empty cell."""
-    return list(map(format_label, get_column(frame, name)))
+    import pandas as pd
+
+    column = get_column(frame, name)
+    # cells of other objects may be equal and have different texts, such as True and 1
+    if column.dtype == object and pd.api.types.infer_dtype(column) != "string":
+        return list(map(format_label, column))
+    return read_row_texts(column).tolist()
 
 
 def parse_position(text: str, max_position: int) -> int:
