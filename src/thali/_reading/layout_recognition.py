@@ -183,10 +183,7 @@ def _strip_file_names(table: RawTable) -> RawTable:
 
 
 def _list_text_cells(table: RawTable, pattern: re.Pattern[str] = _ANY_TEXT) -> list[list[str]]:
-    """Return the distinct texts of each text column, and of a square's header.
-
-    Columns with other texts than those of the pattern may be left out.
-    """
+    """Return the distinct texts of each text column of such texts, and of a square's header."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _list_text_cells(sheet, pattern)]
     text_columns = [column for _, column in table.frame.items() if _is_text_dtype(column)]

@@ -252,18 +252,11 @@ def _list_answers(
     chosen: str | None,
     first_texts: Mapping[str, list[str]],
 ) -> list[str]:
-    """List the columns that contain an option of each row's set, the one named for it first.
-
-    `first_texts` are the texts of each column in the first rows.
-    """
+    """List the columns that contain an option of each row's set, the one named for it first."""
+    # `first_texts` are the texts of each column in the first rows.
     # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
     names = [name for name in column_names(frame) if name not in options and chosen in (None, name)]
-    best_columns = list(BEST.find_certain_columns(map_plain_names(names)))
-    called_answers = [
-        name
-        for name in names
-        if name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
-    ]
+    called_answers = _list_called_answers(names, chosen)
     first_rows = list(zip(*(first_texts[name] for name in options), strict=True))
     possible_answers = [
         name
@@ -312,6 +305,16 @@ def _list_answers(
 
 _FIRST_SETS = 50  # rows that show that most columns contain no choices
 _MAX_REPEATED = 0.2  # share of sets in which an option may occur twice by mistake
+
+
+def _list_called_answers(names: list[str], chosen: str | None) -> list[str]:
+    """List the columns that are named for a choice, or given as that of choices."""
+    best_columns = list(BEST.find_certain_columns(map_plain_names(names)))
+    return [
+        name
+        for name in names
+        if name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
+    ]
 
 
 def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:

@@ -999,10 +999,8 @@ def _sort_by_rank(
     option_labels: tuple[str, ...],
     describe_ranking: Callable[[int], str],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return sizes, options and ranks of rankings, the best first; raise for invalid ranks.
-
-    `ranking_index` is the ranking of each entry, in ascending order.
-    """
+    """Return sizes, options and ranks of rankings, the best first; raise for invalid ranks."""
+    # `ranking_index` is the ranking of each entry, in ascending order.
     n_rankings = ranking_index.max(initial=-1) + 1
     order = np.lexsort((ranks, ranking_index))
     order = order[np.nan_to_num(ranks[order]) != 0]
@@ -1114,10 +1112,8 @@ def _encode_rankings(
     labels: Iterable[Any] | None,
     describe_ranking: Callable[[int], str],
 ) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Encode rankings of labels as sizes, option indices and ranks; return all labels first.
-
-    `n_groups` are the numbers of groups of tied labels of each ranking.
-    """
+    """Encode rankings of labels as sizes, option indices and ranks; return all labels first."""
+    # `n_groups` are the numbers of groups of tied labels of each ranking.
     import pandas as pd
 
     group_index = repeat_indices(list(map(len, groups)))
