@@ -67,6 +67,8 @@ def has_numbers(column: Any) -> bool:
 
 def is_data_frame(table: Any) -> bool:
     """Return whether an argument is a data frame of pandas."""
+    if not hasattr(table, "columns"):  # pandas is slow to import
+        return False
     import pandas as pd
 
     return isinstance(table, pd.DataFrame)
