@@ -1,9 +1,9 @@
 """What of a release can be checked on one machine: python packaging/release_check.py
 
-    # build twice, install, fit, lint
-    python packaging/release_check.py
+    # build twice, install, fit, lint, and compare the speeds with those of the last release
+    python packaging/release_check.py --against COMMIT
     # the same with this interpreter; may be given again
-    python packaging/release_check.py --python python3.12
+    python packaging/release_check.py --against COMMIT --python python3.12
     # only the bill of materials of a wheel, in CycloneDX
     python packaging/release_check.py --wheel dist/*.whl --bill FILE
 
@@ -127,12 +127,18 @@ def lint():
             run(*command, cwd=PROJECT)
 
 
+def check_speeds(last_release):
+    """No speed is far below that of the last release."""
+    print(run(sys.executable, PROJECT / "benchmarks" / "speeds.py", "--against", last_release))
+
+
 def main():
     """Check what was asked for."""
     parser = argparse.ArgumentParser(description="Check what is released.")
     parser.add_argument(
         "--python", action="append", help="an interpreter, such as python3.12; may be given again"
     )
+    parser.add_argument("--against", metavar="COMMIT", help="the last release")
     parser.add_argument(
         "--wheel", type=Path, help="of this wheel only the bill of materials is made"
     )
@@ -140,9 +146,12 @@ def main():
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         if asked.wheel is None:
+            if asked.against is None:
+                parser.error("--against COMMIT is missing: the last release")
             check_builds(Path(name), asked.python or [sys.executable])
             check_kernels(Path(name))
             lint()
+            check_speeds(asked.against)
         elif asked.bill is None:
             parser.error("--wheel needs --bill FILE")
         else:

@@ -88,6 +88,30 @@ def test_what_is_no_frame(monkeypatch):
         th.PairedComparisons.from_trials(pyarrow.table(ROWS))
 
 
+@pytest.mark.parametrize("method", ["compute", "to_pandas", "toPandas", ""])
+def test_frames_of_other_libraries_are_refused_with_the_call_that_converts_them(method):
+    class Frame:
+        columns = list(ROWS)
+        index = range(3)
+
+        def collect(self):
+            """Return rows, as frames of Spark do."""
+            return [tuple(row) for row in pd.DataFrame(ROWS).to_numpy()]
+
+    facts = ["`frame`", "pandas", "Frame"]
+    if method:
+        setattr(Frame, method, lambda self: pd.DataFrame(ROWS))
+        facts.append(f"frame.{method}()")
+    with refused(DataError, *facts):
+        th.leaderboard(Frame(), progressbar=False)
+
+
+def test_a_single_column_is_no_frame():
+    pytest.importorskip("narwhals", reason="narwhals is not installed")
+    with refused(DataError, "`frame`", "pandas Series"):
+        th.read(pd.Series(["tea", "milk"], name="winner"))
+
+
 def test_the_condensed_vector_of_scipy():
     points = np.random.default_rng(1).random((5, 3))
     vector = pdist(points)

@@ -311,12 +311,12 @@ def test_ranks_in_words(cell, rank):
 def test_zeros_after_the_last_choice_are_empty():
     def read(*rows):
         frame = pd.DataFrame(rows, columns=["rank1", "rank2", "rank3"])
-        return module._read_ranked_labels(frame, tuple(frame.columns))
+        return module._read_ranked_labels(frame, tuple(frame.columns)).tolist()
 
-    assert read(["a", "b", "c"], ["b", "0", "0"]) == [("a", "b", "c"), ("b", "", "")]
-    assert read(["a", "0", "c"], ["b", "0", "0"]) == [("a", "0", "c"), ("b", "0", "0")]  # an option
-    assert read(["0", "0", "0"]) == [("0", "0", "0")]
-    assert read(["a", "b", ""]) == [("a", "b", "")]
+    assert read(["a", "b", "c"], ["b", "0", "0"]) == [["a", "b", "c"], ["b", "", ""]]
+    assert read(["a", "0", "c"], ["b", "0", "0"]) == [["a", "0", "c"], ["b", "0", "0"]]  # an option
+    assert read(["0", "0", "0"]) == [["0", "0", "0"]]
+    assert read(["a", "b", ""]) == [["a", "b", ""]]
 
 
 # Rankings and choices -----------------------------------------------------------------------------
@@ -328,9 +328,12 @@ def read(frame, unranked=ABSENT, labels=None, weights=False):
 
 def groups_of(rankings):
     """Each ranking as lists of options with equal ranks."""
+    ends = np.cumsum(rankings.sizes)[:-1]
     return [
         [sorted(rankings.labels[k] for k in order[ranks == rank]) for rank in np.unique(ranks)]
-        for order, ranks in rankings.orders
+        for order, ranks in zip(
+            np.split(rankings.options, ends), np.split(rankings.ranks, ends), strict=True
+        )
     ]
 
 
@@ -484,7 +487,7 @@ def test_sentences_name_columns_incomplete_rankings_and_ties():
         (LONG, "option in 'x', rank in 'y'"),
     ):
         assert words in describe_layout(RankingColumns(layout, ("x", "y"), None, None, None))
-    full = rankings._replace(labels=("a", "b"), orders=rankings.orders[1:2], count=np.array([2.0]))
+    full = read_ranking_list(["b > a"], list("ab"))._replace(count=np.array([2.0]))
     text = describe_rankings(full, columns, ABSENT)
     assert "2 rankings of 2 options" in text and "incomplete" not in text and "ties" not in text
 

@@ -558,11 +558,13 @@ def clear_no_answers(frame: "pd.DataFrame") -> "pd.DataFrame":
         if not _names_answer(name) or has_numbers(column):
             continue
         words = find_no_answers(map(format_label, column.unique()), ())
+        if not words:
+            continue
         answers = column.mask(column.isin(words))
         numbers: Any = pd.to_numeric(answers, errors="coerce")  # 1.0 beside NA is a text
         if numbers.count() == answers.count():
             answers = numbers
-        if words and has_marks(answers):
+        if has_marks(answers):
             frame = frame.assign(**{name: answers})
     return frame
 

@@ -44,11 +44,9 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
     """
     if is_data_frame(frame):
         return frame
-    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
-        raise DataError(
-            "`frame` must be a DataFrame (pandas, polars or another with the Arrow interface); got"
-            f" {type(frame).__name__}."
-        )
+    is_arrow = hasattr(frame, "__arrow_c_stream__")
+    if not is_arrow and not hasattr(frame, "collect"):
+        raise _build_frame_error(frame)
     try:
         import narwhals as nw
     except ImportError:
@@ -58,12 +56,35 @@ def convert_frame(frame: Any) -> "pd.DataFrame":
         ) from None
     import pandas as pd
 
-    narwhals_frame = nw.from_native(frame, pass_through=True)
-    if hasattr(narwhals_frame, "collect"):
+    narwhals_frame: Any = nw.from_native(frame, pass_through=True)
+    if not isinstance(narwhals_frame, nw.DataFrame | nw.LazyFrame):  # unknown to narwhals
+        if not is_arrow:
+            raise _build_frame_error(frame)
+        try:
+            narwhals_frame = nw.from_arrow(frame, backend="pyarrow")
+        except ValueError:  # a single column
+            raise _build_frame_error(frame) from None
+    if isinstance(narwhals_frame, nw.LazyFrame):
         narwhals_frame = narwhals_frame.collect()
-    if narwhals_frame is frame:  # unknown to narwhals, so read its Arrow stream
-        narwhals_frame = nw.from_arrow(frame, backend="pyarrow")
     return pd.DataFrame({name: narwhals_frame[name].to_numpy() for name in narwhals_frame.columns})
+
+
+def _build_frame_error(frame: Any) -> DataError:
+    """Build the error for an argument that is no frame, or one without the Arrow interface."""
+    package = type(frame).__module__.partition(".")[0]
+    found = type(frame).__name__
+    if package != "builtins":
+        found = f"{package} {found}"
+    advice = ""
+    if method := next((name for name in _CONVERSIONS if hasattr(frame, name)), ""):
+        advice = f"; pass frame.{method}()"
+    return DataError(
+        "`frame` must be a DataFrame (pandas, polars or another with the Arrow interface); got"
+        f" {found}{advice}."
+    )
+
+
+_CONVERSIONS = ("to_pandas", "toPandas", "compute")  # methods that return a pandas frame
 
 
 def rename_as_text(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -230,9 +251,25 @@ def list_labels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
     }
 
 
+def iterate_distinct_cells(column: "pd.Series") -> Iterator[Any]:
+    """Yield the distinct cells of the first rows, which refute most guesses, then of all rows."""
+    if len(column) > _FIRST_ROWS:
+        yield column.iloc[:_FIRST_ROWS].unique()
+    yield column.unique()
+
+
+_FIRST_ROWS = 1_000
+
+
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:
     """Return each row's text in the column `name`; "" is an empty cell."""
-    return list(map(format_label, get_column(frame, name)))
+    import pandas as pd
+
+    column = get_column(frame, name)
+    # cells of other objects may be equal and have different texts, such as True and 1
+    if column.dtype == object and pd.api.types.infer_dtype(column) != "string":
+        return list(map(format_label, column))
+    return read_row_texts(column).tolist()
 
 
 def parse_position(text: str, max_position: int) -> int:

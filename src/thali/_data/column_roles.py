@@ -66,8 +66,12 @@ def has_numbers(column: Any) -> bool:
 
 
 def is_data_frame(table: Any) -> bool:
-    """Return whether an argument is a data frame in the style of pandas."""
-    return hasattr(table, "columns") and hasattr(table, "index")
+    """Return whether an argument is a data frame of pandas."""
+    if not hasattr(table, "columns"):  # pandas is slow to import
+        return False
+    import pandas as pd
+
+    return isinstance(table, pd.DataFrame)
 
 
 def map_plain_names(names: Iterable[str]) -> dict[str, str]:

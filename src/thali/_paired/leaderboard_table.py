@@ -194,8 +194,8 @@ def tabulate_differences(board: Leaderboard, log_worths: np.ndarray) -> "pandas.
     above, below = np.triu_indices(n, 1)
     n_draws = int(np.clip(_MAX_DIFFERENCES // len(above), _MIN_DRAWS, len(log_worths)))
     draws = log_worths[np.arange(n_draws) * len(log_worths) // n_draws]
-    draws = draws[:, [board.data.labels.index(label) for label in labels]]
-    limits = [compute_interval(draws[:, [i]] - draws[:, i + 1 :], board.ci) for i in range(n - 1)]
+    draws = draws.T[[board.data.labels.index(label) for label in labels]]
+    limits = [compute_interval(draws[i] - draws[i + 1 :], board.ci, axis=1) for i in range(n - 1)]
     log_worths_shown = board.table["rating"].to_numpy() * np.log(10.0) / SCALE
     low, high = np.concatenate(limits, axis=1)
     return pd.DataFrame(

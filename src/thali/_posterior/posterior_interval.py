@@ -36,7 +36,8 @@ def describe_interval(ci: float = INTERVAL) -> str:
 
 def compute_interval(draws: np.ndarray, ci: float, axis: int | None = 0) -> np.ndarray:
     """Return both ends of the equal-tailed interval of draws along `axis`."""
-    return np.quantile(draws, interval_tails(ci), axis=axis)
+    # NumPy sorts several times as fast as it finds two quantiles of unsorted numbers
+    return np.quantile(np.sort(draws, axis=axis), interval_tails(ci), axis=axis)
 
 
 def compute_discrete_interval(draws: np.ndarray, ci: float, axis: int = 0) -> np.ndarray:

@@ -30,7 +30,13 @@ from thali._data.column_guesses import (
     list_respondent_candidates,
     question_respondent,
 )
-from thali._data.column_readers import check_columns, classify_yes_no, get_column, is_row_number
+from thali._data.column_readers import (
+    check_columns,
+    classify_yes_no,
+    get_column,
+    is_row_number,
+    iterate_distinct_cells,
+)
 from thali._data.column_roles import (
     CHOSEN,
     COUNT,
@@ -90,6 +96,7 @@ _MEDIA = re.compile(
     r"(?:.*[/\\])?([^/\\]+)\.(?:png|jpe?g|gif|svg|webp|bmp|tiff?|mp3|wav|ogg|flac|m4a|mp4|mov|webm)",
     re.I,
 )
+_ANY_TEXT = re.compile(".*", re.DOTALL)
 _MAX_DISTINCT_LABELS = 10_000  # columns with more distinct cells do not contain labels
 
 
@@ -163,7 +170,7 @@ def _strip_file_names(table: RawTable) -> RawTable:
     """Replace file names of pictures, sounds and films by their stem, "ice cream"."""
     label_by_name = {
         file_name: " ".join(_MEDIA.sub(r"\1", file_name).replace("_", " ").split())
-        for column in _list_text_cells(table)
+        for column in _list_text_cells(table, _MEDIA)
         if all(map(_MEDIA.fullmatch, column))
         for file_name in column
     }
@@ -175,12 +182,13 @@ def _strip_file_names(table: RawTable) -> RawTable:
     return _apply_labels(table, label_by_name, note)
 
 
-def _list_text_cells(table: RawTable) -> list[list[str]]:
-    """Return the distinct texts of each text column, and of a square's header."""
+def _list_text_cells(table: RawTable, pattern: re.Pattern[str] = _ANY_TEXT) -> list[list[str]]:
+    """Return the distinct texts of each text column of such texts, and of a square's header."""
     if table.sheets:
-        return [column for _, sheet in table.sheets for column in _list_text_cells(sheet)]
+        return [column for _, sheet in table.sheets for column in _list_text_cells(sheet, pattern)]
     text_columns = [column for _, column in table.frame.items() if _is_text_dtype(column)]
-    return [*map(_list_distinct_labels, text_columns), _list_header_labels(table)]
+    text_lists = [_list_distinct_labels(column, pattern) for column in text_columns]
+    return [*text_lists, _list_header_labels(table)]
 
 
 def _list_header_labels(table: RawTable) -> list[str]:
@@ -196,12 +204,16 @@ def _is_text_dtype(column: pd.Series) -> bool:
     return column.dtype.kind not in "biufcmM"
 
 
-def _list_distinct_labels(column: pd.Series) -> list[str]:
-    """Return a column's distinct non-empty texts; [] if there are too many."""
-    distinct_cells = column.dropna().unique()
-    if len(distinct_cells) > _MAX_DISTINCT_LABELS:
-        return []
-    return [label for cell in distinct_cells if (label := format_label(cell))]
+def _list_distinct_labels(column: pd.Series, pattern: re.Pattern[str]) -> list[str]:
+    """Return a column's distinct non-empty texts; [] if there are too many, or other texts."""
+    labels: list[str] = []
+    for distinct_cells in iterate_distinct_cells(column.dropna()):
+        if len(distinct_cells) > _MAX_DISTINCT_LABELS:
+            return []
+        labels = list(filter(None, map(format_label, distinct_cells)))
+        if not all(map(pattern.fullmatch, labels)):
+            return []
+    return labels
 
 
 def _apply_labels(table: RawTable, label_by_name: Mapping[str, str], note: str = "") -> RawTable:

@@ -3,9 +3,6 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import pandas as pd
-
 from thali._data.column_readers import NO, YES
 from thali._data.column_roles import simplify_name
 from thali._inference.user_warnings import warn
@@ -91,7 +88,6 @@ def _find_practice_rows(table: "RawTable", data: "Frozen") -> list[_PracticeRows
 
     Columns in conditions, and labels that are names of the data, are ignored.
     """
-    data_labels = _list_data_names(data)
     practice_columns = []
     for name, cells in table.frame.items():
         column = str(name)
@@ -99,16 +95,16 @@ def _find_practice_rows(table: "RawTable", data: "Frozen") -> list[_PracticeRows
         if column in table.filter_columns or (cells.dtype.kind in "biufcmM" and not is_flag):
             continue
         try:
-            codes, distinct_cells = pd.factorize(cells)
+            distinct_cells = cells.dropna().unique()
         except TypeError:  # cells are lists
             continue
         if len(distinct_cells) > _MAX_DISTINCT:
             continue
         cell_texts = list(map(format_label, distinct_cells))
         practice_words = tuple(dict.fromkeys(_list_practice_labels(column, cell_texts)))
-        label_indices = [k for k, text in enumerate(cell_texts) if text in practice_words]
-        if practice_words and (is_flag or data_labels.isdisjoint(practice_words)):
-            n_rows = int(np.isin(codes, label_indices).sum())
+        if practice_words and (is_flag or _list_data_names(data).isdisjoint(practice_words)):
+            is_practice = [text in practice_words for text in cell_texts]
+            n_rows = int(cells.isin(distinct_cells[is_practice]).sum())
             practice_columns.append(_PracticeRows(column, practice_words, n_rows))
     return practice_columns
 

@@ -94,7 +94,9 @@ def read(
 def read_frame(frame: Any) -> RawTable:
     """Convert a data frame to a `RawTable`; labels of a square become the first column."""
     frame = convert_frame(frame)
-    if {*map(str, frame.index)} == {*column_names(frame)}:
+    names = {*column_names(frame)}
+    # stops at the first row that is not called like a column
+    if names.issuperset(map(str, frame.index)) and names.issubset(map(str, frame.index)):
         frame = frame.reset_index(names="column 1")
     frame = rename_as_text(frame).set_axis(range(len(frame)), axis=0)
     return RawTable(_convert_numbers(frame), "the data frame")

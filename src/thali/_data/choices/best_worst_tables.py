@@ -187,10 +187,14 @@ def find_best_columns(
         role.find_column(name_by_simplified) for role in (WORST, ODD)
     ):
         return []
+    checked_rows = frame.head(_CHECKED_ROWS)
+    first_texts = {
+        str(name): list(map(format_label, cells)) for name, cells in frame.head(_FIRST_SETS).items()
+    }
     for options in find_column_series(all_columns):
         if len(options) < 3:
             continue
-        answers = _list_answers(frame.head(_CHECKED_ROWS), options, named_columns.get("best"))
+        answers = _list_answers(checked_rows, options, named_columns.get("best"), first_texts)
         if simplify_name(options[0])[:-1] in RANK.sure:  # of a ranking, unless they are positions
             answers = [name for name in answers if answers_by_place(frame, name, options)]
         other_columns = [name for name in all_columns if name not in (*options, *answers)]
@@ -242,9 +246,25 @@ def _split_set(text: str, separator: str) -> list[str]:
     return [option.strip(" '\"") for option in text.strip("[](){}").split(separator)]
 
 
-def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str | None) -> list[str]:
+def _list_answers(
+    frame: "pd.DataFrame",
+    options: tuple[str, ...],
+    chosen: str | None,
+    first_texts: Mapping[str, list[str]],
+) -> list[str]:
     """List the columns that contain an option of each row's set, the one named for it first."""
+    # `first_texts` are the texts of each column in the first rows.
     # Where the name means nothing else, a cell may be a position, and some cells may be wrong.
+    names = [name for name in column_names(frame) if name not in options and chosen in (None, name)]
+    called_answers = _list_called_answers(names, chosen)
+    first_rows = list(zip(*(first_texts[name] for name in options), strict=True))
+    possible_answers = [
+        name
+        for name in names
+        if None not in map(find_position, first_texts[name], first_rows, repeat(()))
+    ]
+    if not called_answers and not possible_answers:
+        return []
     option_rows = list_rows(frame, options)
     are_numbers = all(_NUMBER.fullmatch(cell) for row in option_rows for cell in row if cell)
     repeated_rows = sum(has_repeats(list(filter(None, row))) for row in option_rows)
@@ -252,16 +272,10 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         return []  # ranks or ratings
     if repeated_rows > _MAX_REPEATED * len(option_rows):
         return []  # numbered attributes of a product
-    texts_by_column = {
-        name: list_texts(frame, name)
-        for name in column_names(frame)
-        if name not in options and chosen in (None, name)
-    }
     positions_by_column = {
-        name: list(map(find_position, texts, option_rows, repeat(())))
-        for name, texts in texts_by_column.items()
+        name: list(map(find_position, list_texts(frame, name), option_rows, repeat(())))
+        for name in possible_answers
     }
-    best_columns = list(BEST.find_certain_columns(map_plain_names(texts_by_column)))
     answers = [
         name
         for name, positions in positions_by_column.items()
@@ -281,18 +295,26 @@ def _list_answers(frame: "pd.DataFrame", options: tuple[str, ...], chosen: str |
         ]
     if named_answers or (are_numbers and simplify_name(options[0])[:-1] not in STEMS):
         return named_answers
-    for name, texts in texts_by_column.items():
-        is_named = name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
-        if not is_named:
-            continue
-        texts = count_from_one(texts, options)
+    for name in called_answers:
+        texts = count_from_one(list_texts(frame, name), options)
         positions = list(map(find_position, texts, option_rows, repeat(options)))
         if _are_choices(positions, options) and 2 * positions.count(None) < len(positions):
             return [name]
     return []
 
 
+_FIRST_SETS = 50  # rows that show that most columns contain no choices
 _MAX_REPEATED = 0.2  # share of sets in which an option may occur twice by mistake
+
+
+def _list_called_answers(names: list[str], chosen: str | None) -> list[str]:
+    """List the columns that are named for a choice, or given as that of choices."""
+    best_columns = list(BEST.find_certain_columns(map_plain_names(names)))
+    return [
+        name
+        for name in names
+        if name in (chosen, *best_columns) or simplify_name(name) in _CHOICE_WORDS
+    ]
 
 
 def _are_choices(positions: list[int | None], options: tuple[str, ...]) -> bool:

@@ -2,18 +2,24 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, count, pairwise, takewhile
+from itertools import chain, count, takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import part_positions, repeat_indices
+from thali._inference.index_arithmetic import (
+    find_first,
+    part_bounds,
+    part_positions,
+    repeat_indices,
+)
 from thali._labels import (
+    find_label_indices,
     format_label,
     format_plural,
-    index_labels,
     shorten,
     simplify_number,
 )
@@ -28,6 +34,7 @@ from ..column_readers import (
     encode_column,
     get_column,
     is_row_number,
+    iterate_distinct_cells,
     list_texts,
     note_omission,
     number_labelled_sets,
@@ -67,7 +74,7 @@ NAMELESS = "ranking "
 
 def _name_rankings(n_rankings: int) -> tuple[str, ...]:
     """Return ("ranking 1", "ranking 2", ...) as names of unknown respondents."""
-    return tuple(f"{NAMELESS}{k + 1}" for k in range(n_rankings))
+    return tuple([f"{NAMELESS}{k + 1}" for k in range(n_rankings)])
 
 
 # Columns of rankings: one column per rank, one column per option, or one row per ranked option
@@ -369,17 +376,18 @@ def _find_text_separator(column_name: str, column: Any) -> str:
 
     if has_numbers(column):
         return ""
-    cell_texts = [text for text in map(format_label, column.unique()) if text]
-    if any(BEFORE in text for text in cell_texts) and all(map(_RANKING.fullmatch, cell_texts)):
-        return BEFORE
     is_named_ranking = simplify_name(column_name) in _NAMES_OF_LISTS
+    for distinct_cells in iterate_distinct_cells(column):
+        cell_texts = [text for text in map(format_label, distinct_cells) if text]
+        are_rankings = all(map(_RANKING.fullmatch, cell_texts))
+        separators = [s for s in _LISTED if is_named_ranking or _may_separate(s, cell_texts)]
+        if not separators and not are_rankings:
+            return ""
+    if are_rankings and any(BEFORE in text for text in cell_texts):
+        return BEFORE
     if len(cell_texts) < 2:
         return ""
-    for separator in _LISTED:
-        # two lists of an unnamed column are enough to exclude most separators
-        first_labels, second_labels = (_split_list(text, separator) for text in cell_texts[:2])
-        if not is_named_ranking and ({*first_labels} != {*second_labels} or len(first_labels) < 3):
-            continue
+    for separator in separators:
         label_lists = [_split_list(text, separator) for text in cell_texts]
         all_labels = {label for labels in label_lists for label in labels}
         n_labels = [len({*labels}) for labels in label_lists]
@@ -393,6 +401,14 @@ def _find_text_separator(column_name: str, column: Any) -> str:
         if n_labels == list(map(len, label_lists)) and (is_complete or is_partial):
             return separator
     return ""
+
+
+def _may_separate(separator: str, cell_texts: list[str]) -> bool:
+    """Return whether the first two texts may be lists of the same labels."""
+    if len(cell_texts) < 2:
+        return True
+    first_labels, second_labels = (_split_list(text, separator) for text in cell_texts[:2])
+    return {*first_labels} == {*second_labels} and len(first_labels) > 2
 
 
 def _split_list(text: str, separator: str) -> list[str]:
@@ -568,13 +584,19 @@ NO_PREFERENCES = {"none", "nopreference", "nofurtherpreference"}
 
 def _share_of_distinct_rows(frame: "pd.DataFrame", columns: list[str]) -> float:
     """Return the share of rows without repeated labels; 0 if no rows share labels."""
-    label_rows = [
-        [cell for cell in row if simplify_name(cell) not in {"", *BLANK_RANKS, *NO_PREFERENCES}]
-        for row in _read_ranked_labels(frame, tuple(columns))
-    ]
-    n_labels = len({cell for row in label_rows for cell in row})
-    n_distinct = sum(len({*row}) == len(row) for row in label_rows)
-    return n_distinct / max(len(label_rows), 1) * (n_labels < sum(map(len, label_rows)))
+    import pandas as pd
+
+    cells = _read_ranked_labels(frame, tuple(columns))
+    codes, texts = pd.factorize(cells.ravel())
+    is_label = np.array(
+        [simplify_name(text) not in {"", *BLANK_RANKS, *NO_PREFERENCES} for text in texts], bool
+    )
+    # cells without a label are -1, -2, ..., so that they differ
+    label_rows = np.where(is_label[codes].reshape(cells.shape), codes.reshape(cells.shape), -1)
+    label_rows -= np.where(label_rows < 0, np.arange(len(columns)), 0)
+    is_repeated = (np.diff(np.sort(label_rows, axis=1), axis=1) == 0).any(axis=1)
+    n_distinct = int((~is_repeated).sum())
+    return n_distinct / max(len(cells), 1) * bool(is_label.sum() < (label_rows >= 0).sum())
 
 
 def find_rank_block(
@@ -596,24 +618,51 @@ def find_rank_block(
         cells = np.sort(_parse_ranks(frame[block]).to_numpy(float))
         if block and (cells == np.arange(1, len(block) + 1)).all(axis=1).mean() > _MOST_ROWS:
             return block, others
-    for width in range(len(columns), 2, -1):
-        for start in range(len(columns) - width + 1):
-            rank_block = ranks[:, start : start + width]
-            # unfinished options are after the last finished one
-            n_finished = ((rank_block > 0) & (rank_block < _LAST)).sum(axis=1, keepdims=True)
-            rank_block = np.where(rank_block == _LAST, n_finished + 1, rank_block)
-            if rank_block.max() > width or rank_block.min() < 0:
-                continue
-            is_strict = is_ranking(rank_block)
-            if is_strict.mean() > 0.5 or _are_tied_ranks(rank_block) or _are_mean_ranks(rank_block):
-                is_low = ((ranks <= rank_block.max()) | (ranks == _LAST)).all(axis=0)
-                is_low[start : start + width] = False
-                others = []
-                is_first = np.unique(rank_block, axis=0, return_index=True)[1]
-                if _may_be_chance(is_strict[is_first]):
-                    others = [name for name, low in zip(columns, is_low, strict=True) if low]
-                return columns[start : start + width], others
+    for run in _iterate_possible_runs(ranks):
+        rank_block = _place_unfinished_last(ranks[:, run])
+        if rank_block.max() > rank_block.shape[1] or rank_block.min() < 0:
+            continue
+        is_strict = is_ranking(rank_block)
+        if is_strict.mean() > 0.5 or _are_tied_ranks(rank_block) or _are_mean_ranks(rank_block):
+            is_low = ((ranks <= rank_block.max()) | (ranks == _LAST)).all(axis=0)
+            is_low[run] = False
+            others = []
+            is_first = np.unique(rank_block, axis=0, return_index=True)[1]
+            if _may_be_chance(is_strict[is_first]):
+                others = [name for name, low in zip(columns, is_low, strict=True) if low]
+            return columns[run], others
     return [], []
+
+
+def _iterate_possible_runs(ranks: np.ndarray) -> Iterator[slice]:
+    """Yield the runs of three or more columns that may contain rankings, the widest first."""
+    # In most rankings without ties, and in all with mean ranks of ties, number and sum of the ranks
+    # agree; in other rankings with ties, the first rows are such rankings.
+    ranks_of_finished = np.where((ranks > 0) & (ranks < _LAST), ranks, 0)
+    totals = [
+        np.pad(np.cumsum(cells, axis=1), ((0, 0), (1, 0)))
+        for cells in (ranks > 0, ranks_of_finished, ranks == _LAST)
+    ]
+    for width in range(ranks.shape[1], 2, -1):
+        n_ranked, rank_sum, n_last = (total[:, width:] - total[:, :-width] for total in totals)
+        has_rank_sum = (n_ranked > 1) & (abs(2 * rank_sum - n_ranked * (n_ranked + 1)) < 0.5)
+        for start, share in enumerate((has_rank_sum | (n_last > 0)).mean(axis=0)):
+            run = slice(start, start + width)
+            first_ranks = _place_unfinished_last(ranks[:_FIRST_RANKINGS, run])
+            is_tied_ranking = is_ranking(first_ranks, True)
+            if (ranks[:, run] > 2).any():
+                is_tied_ranking |= first_ranks.max(axis=1) == 1
+            if share > 0.5 or is_tied_ranking.all():
+                yield run
+
+
+_FIRST_RANKINGS = 50
+
+
+def _place_unfinished_last(ranks: np.ndarray) -> np.ndarray:
+    """Return ranks whose unfinished options are after the last finished one of the row."""
+    n_finished = ((ranks > 0) & (ranks < _LAST)).sum(axis=1, keepdims=True)
+    return np.where(ranks == _LAST, n_finished + 1, ranks)
 
 
 _MOST_ROWS = 0.9  # share of complete rankings beside a column of marks
@@ -665,12 +714,13 @@ _MAX_CHANCE = 1e-3
 
 def _may_be_ranks(column: Any, accepts_empty: bool) -> bool:
     """Return whether all cells are numbers or ordinals such as "1st choice", or empty."""
-    distinct_cells = column.dropna().unique()
-    if not len(distinct_cells):
+    cells = column.dropna()
+    if not len(cells):
         return accepts_empty
-    return has_numbers(column) or (
+    return has_numbers(column) or all(
         len(distinct_cells) <= _MAX_COLUMNS
         and all(isinstance(c, str) and _parse_rank(c) is not c for c in distinct_cells)
+        for distinct_cells in iterate_distinct_cells(cells)
     )
 
 
@@ -711,21 +761,18 @@ def describe_layout(columns: RankingColumns) -> str:
 PADDING = "0"  # fills the ranks after the last choice in some programs' tables
 
 
-def _read_ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the labels of each row, by rank; zeros after the last choice are empty."""
-    label_rows = list(zip(*(list_texts(frame, name) for name in columns), strict=True))
-    unpadded_rows = [_strip_padding(row) for row in label_rows]
-    if any(PADDING in row for row in unpadded_rows) or not any(map(any, unpadded_rows)):
-        return label_rows  # an option
-    return unpadded_rows
+def _read_ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
+    """Return each row's labels, by rank, (rows, columns); zeros after the last choice are empty."""
+    cells = np.array([list_texts(frame, name) for name in columns], object).T
+    unpadded_cells = np.where(_mark_trailing((cells == "") | (cells == PADDING)), "", cells)
+    if (unpadded_cells == PADDING).any() or not (unpadded_cells != "").any():
+        return cells  # an option
+    return unpadded_cells
 
 
-def _strip_padding(row: tuple[str, ...]) -> tuple[str, ...]:
-    """Return a row of labels with its trailing zeros emptied."""
-    n_labels = len(row)
-    while n_labels and row[n_labels - 1] in ("", PADDING):
-        n_labels -= 1
-    return row[:n_labels] + ("",) * (len(row) - n_labels)
+def _mark_trailing(is_blank: np.ndarray) -> np.ndarray:
+    """Return which blank cells have only blank cells after them in their row."""
+    return np.logical_and.accumulate(is_blank[:, ::-1], axis=1)[:, ::-1]
 
 
 MAX_SHOWN = 1 << 26  # total number of options shown in all choices
@@ -733,14 +780,31 @@ WORSE, ABSENT = "worse", "absent"  # meanings of an option that a ranking does n
 
 
 class Rankings(NamedTuple):
-    """Rankings as pairs of arrays (option indices, ranks), with counts and respondents."""
+    """Rankings as arrays of option indices and ranks, with counts and respondents."""
 
     labels: tuple[str, ...]
-    # options of each ranking, the best first, and their ascending ranks
-    orders: list[tuple[np.ndarray, np.ndarray]]
+    sizes: np.ndarray  # (rankings,) number of options that each names
+    # options of all rankings in turn, the best first, and their ascending ranks
+    options: np.ndarray
+    ranks: np.ndarray
     name: Any  # describes a ranking, by its number, in errors
     count: np.ndarray  # type: ignore[override]
     respondents: RowRespondents  # of the rankings
+
+    @property
+    def is_group_start(self) -> np.ndarray:
+        """Whether each option is the first of its rank in its ranking."""
+        ranking = repeat_indices(self.sizes)
+        is_start = np.ones(len(ranking), bool)
+        is_start[1:] = (np.diff(ranking) != 0) | (np.diff(self.ranks) != 0)
+        return is_start
+
+    @property
+    def n_groups(self) -> np.ndarray:
+        """Number of different ranks of each ranking."""
+        return np.bincount(
+            repeat_indices(self.sizes)[self.is_group_start], minlength=len(self.sizes)
+        )
 
 
 def read_ranking_list(rankings: Iterable[Any], labels: Iterable[Any] | None) -> Rankings:
@@ -750,7 +814,7 @@ def read_ranking_list(rankings: Iterable[Any], labels: Iterable[Any] | None) -> 
         raise DataError("The list is empty; give at least one ranking.")
     n_rankings = len(tied_groups)
     return Rankings(
-        *_encode_rankings(tied_groups, labels, _describe_ranking),
+        *_encode_rankings(*_join_groups(tied_groups), labels, _describe_ranking),
         _describe_ranking,
         np.ones(n_rankings),
         RowRespondents(_name_rankings(n_rankings), np.arange(n_rankings), None),
@@ -802,12 +866,16 @@ def read_ranking_frame(
         frame = frame.loc[ranking_counts > 0]
         ranking_counts = ranking_counts[ranking_counts > 0]
     if columns.shape == RANKS:
-        label_rows = [
-            _cut_row(row, row_cells, columns.columns, describe_row)
-            for row, row_cells in enumerate(_read_ranked_labels(frame, columns.columns))
-        ]
-        option_labels, ranking_orders = _encode_rankings(
-            [[cell.split(TIED) for cell in row] for row in label_rows], labels, describe_row
+        cells = _read_ranked_labels(frame, columns.columns)
+        is_after_last = _mark_trailing(cells == "")
+        _refuse_gaps((cells == "") & ~is_after_last, columns.columns, describe_row)
+        named_cells = cells[~is_after_last].tolist()
+        groups_by_cell = {cell: cell.split(TIED) for cell in {*named_cells}}
+        encoded_rankings = _encode_rankings(
+            (~is_after_last).sum(axis=1),
+            [groups_by_cell[cell] for cell in named_cells],
+            labels,
+            describe_row,
         )
     elif columns.shape == TEXT:
         (text_column,) = columns.columns
@@ -816,16 +884,16 @@ def read_ranking_frame(
         rankings = [_split_ranking(text, separator) for text in ranking_texts]
         for row, ranking in enumerate(rankings):
             _refuse_cut_labels(ranking, f"{describe_row(row)}, column {text_column!r}")
-        option_labels, ranking_orders = _encode_rankings(rankings, labels, describe_row)
+        encoded_rankings = _encode_rankings(*_join_groups(rankings), labels, describe_row)
     else:
         option_labels = _strip_question(columns.columns)
         rank_rows = _read_ranks(frame, columns.columns)
         _refuse_zeros((rank_rows == 0).sum(axis=1))
-        all_options = np.arange(len(option_labels))
-        ranking_orders = [
-            _sort_by_rank(row, ranks, all_options, option_labels, describe_row)
-            for row, ranks in enumerate(rank_rows)
-        ]
+        row_indices, options = np.indices(rank_rows.shape).reshape(2, -1)
+        ranked_options = _sort_by_rank(
+            row_indices, options, rank_rows.ravel(), option_labels, describe_row
+        )
+        encoded_rankings = (option_labels, *ranked_options)
     row_respondents = RowRespondents((), np.full(len(frame), -1), None)
     if columns.respondent is not None:
         index, names = encode_column(frame, columns.respondent)
@@ -834,25 +902,18 @@ def read_ranking_frame(
     elif columns.count is None:
         names = _name_rankings(len(frame))
         row_respondents = treat_rows_as_respondents(frame, columns.used, names)
-    return Rankings(option_labels, ranking_orders, describe_row, ranking_counts, row_respondents)
+    return Rankings(*encoded_rankings, describe_row, ranking_counts, row_respondents)
 
 
-def _cut_row(
-    row_index: int,
-    cells: tuple[str, ...],
-    columns: tuple[str, ...],
-    describe_row: Callable[[int], str],
-) -> list[str]:
-    """Return a row's labels up to the last one; raise DataError for a gap."""
-    labels = list(cells)
-    while labels and not labels[-1]:
-        labels.pop()
-    if "" in labels:
+def _refuse_gaps(
+    is_gap: np.ndarray, columns: tuple[str, ...], describe_row: Callable[[int], str]
+) -> None:
+    """Raise DataError if a row has an empty cell before the last label."""
+    if (row := find_first(is_gap.any(axis=1))) is not None:
         raise DataError(
-            f"There is no option at {columns[labels.index('')]!r} in {describe_row(row_index)},"
+            f"There is no option at {columns[is_gap[row].argmax()]!r} in {describe_row(row)},"
             " although later ranks have one; fill it in or move the later options up."
         )
-    return labels
 
 
 def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -866,7 +927,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
 def _parse_ranks(frame: Any) -> Any:
     """Return the table with ordinals such as "1st choice" replaced by numbers."""
     parsed_columns = {
-        name: column.map(_parse_rank)
+        name: column.map({cell: _parse_rank(cell) for cell in column.dropna().unique()})
         for name, column in frame.items()
         if column.dtype.kind not in "iuf"
     }
@@ -897,20 +958,28 @@ def _read_ranks(frame: "pd.DataFrame", columns: tuple[str, ...]) -> np.ndarray:
     """Read a table of ranks (rows, options); NaN or 0 where an option is unranked."""
     cell_frame = frame.loc[:, list(columns)]
     _note_unfinished(cell_frame)
-    cells = _parse_ranks(cell_frame).to_numpy(object)
+    parsed_frame = _parse_ranks(cell_frame)
+    cells = parsed_frame.to_numpy()
+    if cells.dtype.kind not in "biuf":
+        cells = parsed_frame.to_numpy(object)
     ranks = check_numbers(cells, describe_cells(frame.index, columns), "rank")
     return ranks.reshape(cells.shape)
 
 
 def _note_unfinished(cell_frame: "pd.DataFrame") -> None:
     """Note the ranks such as DNF and DNS, and what they mean."""
-    cells = [cell for cell in cell_frame.to_numpy(object).ravel() if isinstance(cell, str)]
+    n_by_cell: Counter[Any] = Counter()
+    for _, column in cell_frame.items():
+        if not has_numbers(column):
+            n_by_cell.update(column.tolist())
+    texts = [cell for cell in n_by_cell if isinstance(cell, str)]
     for marks, meaning in ((_UNFINISHED, "ranked last"), (_UNSTARTED, "not ranked")):
-        marked_cells = [cell for cell in cells if simplify_name(cell) in marks]
-        if marked_cells:
+        marked_texts = [text for text in texts if simplify_name(text) in marks]
+        if marked_texts:
+            n_marked = sum(n_by_cell[text] for text in marked_texts)
             add_note(
-                f"{format_plural(len(marked_cells), 'option')} with"
-                f" {shorten(sorted({*marked_cells}))} {meaning}"
+                f"{format_plural(n_marked, 'option')} with"
+                f" {shorten(sorted(marked_texts))} {meaning}"
             )
 
 
@@ -924,28 +993,32 @@ def _refuse_zeros(n_zeros: np.ndarray) -> None:
 
 
 def _sort_by_rank(
-    ranking_number: int,
-    ranks: np.ndarray,
+    ranking_index: np.ndarray,
     options: np.ndarray,
+    ranks: np.ndarray,
     option_labels: tuple[str, ...],
     describe_ranking: Callable[[int], str],
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return a ranking's options and ranks, the best first; raise for invalid ranks."""
-    ranked_indices = np.flatnonzero(np.nan_to_num(ranks) != 0)
-    distinct_ranks, rank_counts = np.unique(ranks[ranked_indices], return_counts=True)
-    single_ranks = distinct_ranks[rank_counts == 1]  # tied options may have the mean of their ranks
-    is_fractional = np.isin(
-        ranks[ranked_indices], single_ranks[single_ranks != np.floor(single_ranks)]
-    )
-    invalid_indices = ranked_indices[(ranks[ranked_indices] < 0) | is_fractional]
-    if invalid_indices.size:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return sizes, options and ranks of rankings, the best first; raise for invalid ranks."""
+    # `ranking_index` is the ranking of each entry, in ascending order.
+    n_rankings = ranking_index.max(initial=-1) + 1
+    order = np.lexsort((ranks, ranking_index))
+    order = order[np.nan_to_num(ranks[order]) != 0]
+    sorted_ranks = ranks[order]
+    rankings = ranking_index[order]
+    # tied options may have the mean of their ranks
+    is_tied = np.zeros(len(order) + 1, bool)
+    is_tied[1:-1] = (np.diff(rankings) == 0) & (np.diff(sorted_ranks) == 0)
+    is_fractional = (sorted_ranks != np.floor(sorted_ranks)) & ~(is_tied[1:] | is_tied[:-1])
+    invalid_entries = order[(sorted_ranks < 0) | is_fractional]
+    if invalid_entries.size:
+        entry = invalid_entries.min()
         raise DataError(
-            f"{option_labels[options[invalid_indices[0]]]!r} has rank"
-            f" {ranks[invalid_indices[0]]:g} in {describe_ranking(ranking_number)}; ranks must be"
-            " integers starting at 1 for the best."
+            f"{option_labels[options[entry]]!r} has rank {ranks[entry]:g} in"
+            f" {describe_ranking(ranking_index[entry])}; ranks must be integers starting at 1 for"
+            " the best."
         )
-    order = ranked_indices[np.argsort(ranks[ranked_indices], kind="stable")]
-    return options[order], ranks[order]
+    return np.bincount(rankings, minlength=n_rankings), options[order], sorted_ranks
 
 
 def _describe_long_ranking(
@@ -985,24 +1058,20 @@ def _read_long_rankings(
             ".",
         )
     _refuse_zeros(np.bincount(ranking_index[rank_values == 0], minlength=len(first_rows)))
-    rows_by_ranking = np.split(sorted_rows, np.flatnonzero(np.diff(ranking_index[sorted_rows])) + 1)
-    ranking_orders = [
-        _sort_by_rank(
-            k,
-            rank_values[ranking_rows],
-            option_index[ranking_rows],
-            option_labels,
-            describe_ranking,
-        )
-        for k, ranking_rows in enumerate(rows_by_ranking)
-    ]
+    ranked_options = _sort_by_rank(
+        ranking_index[sorted_rows],
+        option_index[sorted_rows],
+        rank_values[sorted_rows],
+        option_labels,
+        describe_ranking,
+    )
     row_respondents = read_any_respondents(frame, columns.respondent, columns.used)
     ranking_counts = read_occasion_counts(
         frame, columns.count, weights, ranking_index, describe_ranking
     )[first_rows]
     return Rankings(
         option_labels,
-        ranking_orders,
+        *ranked_options,
         describe_ranking,
         ranking_counts,
         row_respondents.select_rows(first_rows),
@@ -1032,35 +1101,38 @@ def _suggest_ranking(
     return Clause("; if there are several rankings, number them in a column 'task'")
 
 
+def _join_groups(rankings: list[list[list[str]]]) -> tuple[np.ndarray, list[list[str]]]:
+    """Return the number of groups of tied labels of each ranking, and all groups in turn."""
+    return np.array(list(map(len, rankings)), np.int64), list(chain(*rankings))
+
+
 def _encode_rankings(
-    rankings: list[list[list[str]]],
+    n_groups: np.ndarray,
+    groups: list[list[str]],
     labels: Iterable[Any] | None,
     describe_ranking: Callable[[int], str],
-) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
-    """Encode rankings of labels as (option indices, ranks); return all labels too."""
-    label_orders = [list(chain(*tied_groups)) for tied_groups in rankings]
-    all_labels = choose_labels(labels, chain(*label_orders))
-    label_indices = index_labels(all_labels)
-    orders_by_index = []
-    for ranking_number, (label_order, tied_groups) in enumerate(
-        zip(label_orders, rankings, strict=True)
-    ):
-        for k, label in enumerate(label_order):
-            if label not in label_indices:
-                raise DataError(
-                    f"{label!r} in {describe_ranking(ranking_number)} is not in `labels`,"
-                    f" {shorten(all_labels)}."
-                )
-            if label in label_order[:k]:
-                raise DataError(
-                    f"{label!r} occurs twice in {describe_ranking(ranking_number)}; rank each"
-                    " option once."
-                )
-        ranks = repeat_indices([len(group) for group in tied_groups])
-        orders_by_index.append(
-            (np.array([label_indices[label] for label in label_order], np.int64), ranks)
-        )
-    return all_labels, orders_by_index
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
+    """Encode rankings of labels as sizes, option indices and ranks; return all labels first."""
+    # `n_groups` are the numbers of groups of tied labels of each ranking.
+    import pandas as pd
+
+    group_index = repeat_indices(list(map(len, groups)))
+    ranking_index = repeat_indices(n_groups)[group_index]
+    codes, texts = pd.factorize(np.array(list(chain(*groups)), object))
+    all_labels = choose_labels(labels, texts)
+    options = find_label_indices(texts, all_labels)[codes]
+    keys = ranking_index * len(all_labels) + options
+    is_wrong = np.ones(len(keys), bool)  # repeated
+    is_wrong[np.unique(keys, return_index=True)[1]] = False
+    is_wrong |= options < 0
+    if (k := find_first(is_wrong)) is not None:
+        label = texts[codes[k]]
+        place = describe_ranking(ranking_index[k])
+        if options[k] < 0:
+            raise DataError(f"{label!r} in {place} is not in `labels`, {shorten(all_labels)}.")
+        raise DataError(f"{label!r} occurs twice in {place}; rank each option once.")
+    sizes = np.bincount(ranking_index, minlength=len(n_groups))
+    return all_labels, sizes, options, part_positions(n_groups)[group_index]
 
 
 def mark_empty(rankings: Rankings, unranked: str) -> np.ndarray:
@@ -1068,19 +1140,14 @@ def mark_empty(rankings: Rankings, unranked: str) -> np.ndarray:
     min_ranked = 0
     if unranked == WORSE:  # fewer options are before the others
         min_ranked = len(rankings.labels)
-    are_empty = [
-        not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= min_ranked)
-        for _, ranks in rankings.orders
-    ]
-    return np.array(are_empty, bool)
+    return (rankings.n_groups < 2) & ((rankings.sizes == 0) | (rankings.sizes >= min_ranked))
 
 
 def note_empty(rankings: Rankings, unranked: str) -> None:
     """Note the rankings that order no two options, and that those of one option can be used."""
     is_empty = mark_empty(rankings, unranked)
     note_omission(simplify_number(rankings.count[is_empty].sum()), noun="ranking")
-    is_single = [len(ranks) == 1 for _, ranks in rankings.orders]
-    n_single = simplify_number(rankings.count[is_empty & is_single].sum())
+    n_single = simplify_number(rankings.count[is_empty & (rankings.sizes == 1)].sum())
     if n_single:
         add_note(
             Message(
@@ -1092,34 +1159,41 @@ def note_empty(rankings: Rankings, unranked: str) -> None:
 
 def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
     """Convert rankings to successive choices: the best of all, then of the rest."""
-    offers = []  # of each choice: the options, how many of the first are chosen, the ranking
-    all_options = np.arange(len(rankings.labels))
     _check_memory(rankings, unranked)
-    for k, (order, ranks) in enumerate(rankings.orders):
-        unranked_options = all_options[:0]
-        if unranked == WORSE:
-            unranked_options = np.setdiff1d(all_options, order)
-        group_bounds = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
-        for group_start, group_end in pairwise(group_bounds.tolist()):  # options of equal rank
-            offered_options = np.concatenate([order[group_start:], unranked_options])
-            if len(offered_options) == group_end - group_start or not rankings.count[k]:
-                break
-            offers.append((offered_options, group_end - group_start, k))
-    if not offers:
-        n_rankings = format_plural(len(rankings.orders), "ranking")
+    n_options = len(rankings.labels)
+    ranking_index = repeat_indices(rankings.sizes)
+    group_starts = np.flatnonzero(rankings.is_group_start)
+    ranking_of_group = ranking_index[group_starts]
+    group_sizes = np.diff(group_starts, append=len(ranking_index))
+    # the options of each ranking from the best on, then those that it does not name
+    sizes = rankings.sizes
+    options = rankings.options
+    if unranked == WORSE:
+        sizes = np.where(sizes > 0, n_options, 0)
+        is_unnamed = np.repeat(sizes[:, None] > 0, n_options, axis=1)
+        is_unnamed[ranking_index, options] = False
+        unnamed_ranking, unnamed_option = np.nonzero(is_unnamed)
+        order = np.argsort(np.concatenate([ranking_index, unnamed_ranking]), kind="stable")
+        options = np.concatenate([options, unnamed_option])[order]
+    bounds = part_bounds(sizes)
+    starts = bounds[ranking_of_group] + part_positions(rankings.sizes)[group_starts]
+    n_offered = bounds[ranking_of_group + 1] - starts
+    is_choice = (n_offered > group_sizes) & (rankings.count[ranking_of_group] != 0)
+    if not is_choice.any():
+        n_rankings = format_plural(len(rankings.sizes), "ranking")
         raise DataError(
             f"In {n_rankings}, no option is ranked above another; each ranking must order at least"
             " two options."
         )
-    alternatives, n_chosen, ranking_index = zip(*offers, strict=True)
-    sizes = np.array(list(map(len, alternatives)))
-    occasion = repeat_indices(sizes)
-    ranking_of_row = np.array(ranking_index)[occasion]
+    n_offered = n_offered[is_choice]
+    occasion = repeat_indices(n_offered)
+    positions = part_positions(n_offered)
+    ranking_of_row = ranking_of_group[is_choice][occasion]
     return RawOccasions(
         rankings.labels,
         occasion,
-        np.concatenate(alternatives),
-        part_positions(sizes) < np.array(n_chosen)[occasion],
+        options[starts[is_choice][occasion] + positions],
+        positions < group_sizes[is_choice][occasion],
         rankings.respondents.select_rows(ranking_of_row),
         rankings.count[ranking_of_row],
         lambda _: "a ranking",
@@ -1130,7 +1204,7 @@ def convert_rankings(rankings: Rankings, unranked: str) -> RawOccasions:
 def _check_memory(rankings: Rankings, unranked: str) -> None:
     """Raise DataError if the choices from these rankings would not fit in memory."""
     # A ranking of 10,000 options is 10,000 choices from 5,000 options on average.
-    n_named = np.array([len(order) for order, _ in rankings.orders])
+    n_named = rankings.sizes
     n_shown = (n_named * (n_named + 1) // 2).sum()
     if unranked == WORSE:
         n_shown += (n_named * (len(rankings.labels) - n_named)).sum()
@@ -1148,7 +1222,7 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
     counts = rankings.count * ~mark_empty(rankings, unranked)
     n_rankings = format_plural(simplify_number(counts.sum()), "ranking")
     description += f"; {n_rankings} of {len(rankings.labels):,} options"
-    is_incomplete = [len(order) < len(rankings.labels) for order, _ in rankings.orders]
+    is_incomplete = rankings.sizes < len(rankings.labels)
     if n_incomplete := simplify_number(counts[is_incomplete].sum()):
         treatment_text = "were not offered"
         if unranked == WORSE:
@@ -1157,6 +1231,6 @@ def describe_rankings(rankings: Rankings, columns: RankingColumns, unranked: str
             f"; {format_plural(n_incomplete, 'incomplete ranking')}, whose missing options"
             f" {treatment_text}"
         )
-    if n_tied := counts[[len(np.unique(ranks)) < len(ranks) for _, ranks in rankings.orders]].sum():
+    if n_tied := counts[rankings.n_groups < rankings.sizes].sum():
         description += f"; {format_plural(simplify_number(n_tied), 'ranking')} with ties"
     return description

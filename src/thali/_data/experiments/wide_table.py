@@ -24,7 +24,14 @@ from ..choice_marks import (
     order_keys,
 )
 from ..column_guesses import encode_cells, find_divided_columns
-from ..column_readers import add_note, get_column, list_texts, match_places, read_flags
+from ..column_readers import (
+    add_note,
+    get_column,
+    list_labels,
+    list_texts,
+    match_places,
+    read_flags,
+)
 from ..column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -386,12 +393,14 @@ def _find_numbered_tasks(frame: "pd.DataFrame", names: list[str]) -> dict[str, A
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
     """Return whether each choice is a cell of its row, as of offered options, and no place."""
-    choices = list_texts(frame, chosen)
-    rows = zip(*(list_texts(frame, name) for name in group.values()), strict=True)
+    choices = list_labels(frame, [chosen])
     places = {"", *group, *_NUMBERS[: len(group) + 1]}  # the last may be no choice
-    return not {*choices} <= places and all(
-        choice in ("", *row) for choice, row in zip(choices, rows, strict=True)
+    if choices <= places or not choices <= list_labels(frame, group.values()) | {""}:
+        return False
+    answers, *cells = (
+        np.array(list_texts(frame, name), object) for name in (chosen, *group.values())
     )
+    return bool(np.any([answers == "", *(answers == texts for texts in cells)], axis=0).all())
 
 
 class Grouping(NamedTuple):

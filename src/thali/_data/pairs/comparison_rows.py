@@ -52,10 +52,12 @@ class ComparisonRows(NamedTuple):
         covariates = self.covariates
         if covariates is not None:
             covariates = covariates.turn_rows(is_turned)
+        counts = self.counts.copy()
+        counts[:2] = np.where(is_turned, counts[1::-1], counts[:2])
         return self._replace(
             first=np.where(is_turned, self.second, self.first),
             second=np.where(is_turned, self.first, self.second),
-            counts=np.where(is_turned, self.counts[[1, 0, 2]], self.counts),
+            counts=counts,
             covariates=covariates,
         )
 
@@ -133,7 +135,8 @@ def build_fields(
             f"There are no comparisons among the {n_options:,} options: every count is 0; check the"
             " counts."
         )
-    rows = rows.select_rows(is_positive)
+    if not is_positive.all():
+        rows = rows.select_rows(is_positive)
     is_turned = rows.first > rows.second
     rows = rows.turn_rows(is_turned)
     pair_keys, pair_index = np.unique(

@@ -29,6 +29,7 @@ from ..column_readers import (
     drop_self_comparisons,
     encode_labels,
     get_column,
+    list_labels,
     list_texts,
     name_rows,
     note_omission,
@@ -142,8 +143,7 @@ def decode_column(
     `choice` describe cells with a code, and cells with an option or a side.
     """
     codes, cell_texts = factorize_texts(frame, chosen)
-    option_cells = [factorize_texts(frame, name) for name in option_columns]
-    option_labels = {label for _, labels in option_cells for label in labels}
+    option_labels = list_labels(frame, option_columns)
     coding, missing_texts = split_missing(coding)
     outcome_by_code = map_coding(coding)
     no_answer_texts = find_no_answers(
@@ -161,7 +161,7 @@ def decode_column(
             chosen,
             codes,
             uncoded_texts,
-            option_cells,
+            option_labels,
             outcome_by_code,
             game,
             count,
@@ -188,7 +188,7 @@ def _recognise_outcomes(
     chosen_column: str,
     codes: np.ndarray,
     texts: list[str],
-    option_cells: list[tuple[np.ndarray, list[str]]],
+    option_labels: set[str],
     outcome_by_code: dict[str, float],
     is_game: bool,
     count_column: str | None,
@@ -197,7 +197,6 @@ def _recognise_outcomes(
     tie_words = TIE_WORDS
     if is_game or simplify_name(chosen_column) in RESULT.sure:
         tie_words = (*TIE_WORDS, *_TIED_GAME)
-    option_labels = {label for _, labels in option_cells for label in labels}
     tie_texts = {text for text in texts if _is_tie(text, tie_words)} - option_labels
     # With a code for a side, other numbers and single letters are not sides.
     has_unclear_texts = {FIRST, SECOND} & {*outcome_by_code.values()} and any(
@@ -207,7 +206,10 @@ def _recognise_outcomes(
     if sides_by_text is None and not has_unclear_texts:
         sides_by_text = _map_sides(texts, tie_texts, option_columns, is_game)
     outcome_by_tie = dict.fromkeys(tie_texts, TIE)
-    label_outcomes = _decode_labels(codes, texts, outcome_by_tie, option_cells)
+    label_outcomes = decode_texts(codes, texts, outcome_by_tie)
+    if not option_labels.isdisjoint(texts):
+        option_cells = [factorize_texts(frame, name) for name in option_columns]
+        _decode_labels(label_outcomes, codes, texts, option_cells)
     is_answered = np.array([*map(bool, texts), False])[codes]
     is_unread = is_answered & np.isnan(label_outcomes)
     has_labels = is_answered.any() and not is_unread.any()
@@ -286,21 +288,19 @@ def map_coding(coding: Mapping[Any, str]) -> dict[str, float]:
 
 
 def _decode_labels(
+    outcomes: np.ndarray,
     codes: np.ndarray,
     texts: list[str],
-    outcome_by_tie: dict[str, float],
     option_cells: list[tuple[np.ndarray, list[str]]],
-) -> np.ndarray:
-    """Decode cells that contain a chosen option's label or a word for a tie; else NaN."""
+) -> None:
+    """Set the outcomes of rows whose answer is the label of one of their options."""
     # numbers are faster to compare than texts
     number_by_text = index_labels(chain(texts, *(labels for _, labels in option_cells)))
     answers, first, second = (
         decode_texts(*cells, number_by_text) for cells in ((codes, texts), *option_cells)
     )
-    outcomes = decode_texts(codes, texts, outcome_by_tie)
     outcomes[answers == second] = SECOND
     outcomes[answers == first] = FIRST
-    return outcomes
 
 
 def _map_sides(
@@ -750,13 +750,16 @@ def compares_attributes(frame: "pd.DataFrame", columns: TrialColumns) -> bool:
         if pair.stem not in ("", *STEMS) and are_often_equal(frame, pair.columns)
     ]
     sides = [pair.side for pair in pairs if pair.columns == columns.options]
-    levels = {text for name in columns.options for text in list_texts(frame, name)}
-    return not levels.issuperset(list_texts(frame, columns.verdict[0])) and any(
+    has_texts = any(
         pair.side in sides
         and pair.columns != columns.options
         and not has_numbers(frame[pair.columns[0]])
         for pair in pairs
     )
+    if not has_texts:
+        return False
+    levels = {text for name in columns.options for text in list_texts(frame, name)}
+    return not levels.issuperset(list_texts(frame, columns.verdict[0]))
 
 
 def _is_option_stem(side_columns: SideColumns) -> bool:
@@ -784,7 +787,10 @@ def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> boo
         for values in (first_cells, second_cells)
     ):
         return False
-    return bool(set(first_cells.dropna().unique()) & set(second_cells.dropna().unique()))
+    return any(  # the first rows are enough for most
+        not set.isdisjoint(*({*rows[name].dropna().unique()} for name in side_columns.columns))
+        for rows in (frame.iloc[:_CHECKED_ROWS], frame)
+    )
 
 
 def _contain_chosen_number(

@@ -25,7 +25,13 @@ from thali._labels import (
 )
 from thali.errors import Argument, DataError, DataWarning, Setting
 
-from ..column_readers import describe_columns, match_places, note_omission, read_counts
+from ..column_readers import (
+    describe_columns,
+    iterate_distinct_cells,
+    match_places,
+    note_omission,
+    read_counts,
+)
 from ..column_roles import (
     COUNT,
     RESPONDENT,
@@ -132,7 +138,10 @@ def find_wide_columns(
 
 def _list_answers(frame: "pd.DataFrame", name: str) -> set[str]:
     """Return the different texts in a column, of which a column of answers has few."""
-    return {format_label(value) for value in frame[name].dropna().unique()[:MAX_DIFFERENT]} - {""}
+    for distinct_cells in iterate_distinct_cells(frame[name].dropna()):
+        if len(distinct_cells) >= MAX_DIFFERENT:
+            break
+    return {*map(format_label, distinct_cells[:MAX_DIFFERENT])} - {""}
 
 
 def find_numbered_answers(frame: "pd.DataFrame") -> list[str]:

@@ -287,9 +287,13 @@ def _name_by_questions(table: RawTable, columns: tuple[str, ...]) -> tuple[str, 
 def _clear_blank_ranks(table: RawTable, columns: tuple[str, ...]) -> RawTable:
     """Return a table with empty ranks, and a note, in place of words such as undervote."""
     ranked_cells: Any = table.frame[[*columns]]
-    words = ranked_cells.map(lambda cell: simplify_name(format_label(cell)))
+    words = ranked_cells.apply(
+        lambda cells: cells.map(
+            {cell: simplify_name(format_label(cell)) for cell in cells.dropna().unique()}
+        )
+    )
     # "none" is an option if it is ranked first
-    is_blank = words.isin(BLANK_RANKS | NO_PREFERENCES.difference(words[columns[0]]))
+    is_blank = words.isin(BLANK_RANKS | NO_PREFERENCES.difference(words[columns[0]].unique()))
     if not is_blank.any(axis=None):
         return table
     blanks = ranked_cells.where(is_blank).stack().dropna().unique()

@@ -8,7 +8,7 @@ from typing import Any
 from thali._data import column_roles as roles
 from thali._data.choices import Choices
 from thali._data.column_guesses import ColumnsRead
-from thali._data.column_readers import describe_columns
+from thali._data.column_readers import describe_columns, iterate_distinct_cells
 from thali._data.kinds import CHOICES
 from thali._labels import format_label
 from thali.errors import Argument, DataError
@@ -105,8 +105,12 @@ def _refuse_separate_tasks(table: RawTable, mark: str, keys: tuple[str, ...]) ->
 
 def is_signed(cells: Any) -> bool:
     """Return whether a column contains 1 and -1 (or best and worst) and else only 0."""
-    marks = {_read_mark(cell) for cell in cells.unique()[: len(MARKS)]}
-    return {1, -1} <= marks <= {1, 0, -1}
+    marks: set[int | None] = set()
+    for distinct_cells in iterate_distinct_cells(cells):
+        marks |= {_read_mark(cell) for cell in distinct_cells[: len(MARKS)]}
+        if not marks <= {1, 0, -1}:
+            return False
+    return {1, -1} <= marks
 
 
 def _read_mark(cell: object) -> int | None:
