@@ -7,16 +7,18 @@ run.
 
 Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed
 popularity, 25 % of ties; log discriminations of judges, if there are any, with one of .5) and
-written to a Parquet file. Each program reads the file in a process of its own: thali with
-`th.leaderboard`, the others, in the environment whose Python is given, as their pages say (`pip
-install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the
-second of two rounds, so that nothing is compiled, and of reading and fitting together. Where the
+written to a Parquet file. Each program reads the file in a process of its own, with one thread of
+BLAS: thali by counts of equal votes, as its page on leaderboards says, the others, in the
+environment whose Python is given, as their pages say (`pip install arena-rank`, `evalica` or
+`choix`, with pandas and pyarrow). CPU seconds are those of the second of two rounds, so that
+nothing is compiled, and of reading and fitting together. Where the
 models agree (ties half a win of either, maximum likelihood) so must the log worths: the largest
 difference is given. With `--judges` or `--weeks` thali alone runs, once, with judges or periods.
 """
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -38,9 +40,14 @@ def timed(run, path):
     print(json.dumps({"seconds": seconds, "memory": memory, "log_worths": found}))
 """
 _THALI = """
+import pandas as pd
 import thali as th
 def run(path):
-    board = th.leaderboard(path, progressbar=False, **json.loads(sys.argv[3]))
+    settings = json.loads(sys.argv[3])
+    further = [settings[name] for name in ("respondent", "date") if name in settings]
+    votes = pd.read_parquet(path, columns=["model_a", "model_b", "winner", *further])
+    counted = votes.value_counts().reset_index(name="count")
+    board = th.leaderboard(counted, progressbar=False, **settings)
     return board.table.index, board.table["rating"] * np.log(10) / 400
 timed(run, sys.argv[1])
 """
@@ -120,7 +127,9 @@ def measured(
 ) -> dict:
     """What a program says of its last round."""
     command = [python, "-c", _TIMED + program, str(path), str(rounds), json.dumps(settings or {})]
-    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
+    return json.loads(done.stdout)
 
 
 def main(

@@ -4,7 +4,7 @@ fit, ranks.
     python benchmarks/simulation_based_calibration.py [--small] [--only TEXT] [--tables]
 
 One line a case: the number of quantities ranked, the smallest p-value of uniform ranks times their
-number (what `thali.testing.calibrate` judges by; below 0.0001 the case is out of calibration), the
+number (what `helpers.calibration` of the tests judges by; below 0.0001 the case is out of calibration), the
 largest standardised error of a mean rank, the median number of nearly independent draws of the
 quantity with the fewest, and CPU seconds. `--tables` prints all quantities, `--small` runs 5 data
 sets a case, `--only` the cases whose names hold a text.
@@ -13,6 +13,7 @@ sets a case, `--only` the cases whose names hold a text.
 import argparse
 import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,10 @@ import pandas as pd
 import thali as th
 from thali._aspects.likelihoods import Additive, Custom, Elimination
 from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from helpers.calibration import calibrate  # noqa: E402
 
 CHAIN = {"draws": 100, "tune": 100, "chains": 1}
 TREE = "((a:0.3,b:0.3):0.7,c:1.0,d:1.0);"
@@ -291,9 +296,7 @@ def main(small=False, only="", tables=False) -> int:
         if only not in name:
             continue
         began = time.process_time()
-        found = th.testing.calibrate(
-            model, design, n, cores=1, random_seed=1, progressbar=False, **fit
-        )
+        found = calibrate(model, design, n, cores=1, random_seed=1, progressbar=False, **fit)
         table, seconds = found.table, time.process_time() - began
         figures = (
             table["p_value"].min() * len(table),

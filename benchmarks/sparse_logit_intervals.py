@@ -10,10 +10,15 @@ data sets. Of a normal approximation it shows how much it errs where rows are fe
 
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 
 import thali as th
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from helpers.calibration import calibrate  # noqa: E402
 
 RUN = {"draws": 400, "tune": 300, "chains": 1}
 LEVELS = (0.5, 0.9)
@@ -42,7 +47,7 @@ def main(small: bool) -> None:
     for name, settings in CASES.items():
         begin = time.process_time()
         model = th.SparseMultinomialLogit(**(RUN | settings))
-        found = th.testing.calibrate(
+        found = calibrate(
             model, design(), n=5 if small else 200, random_seed=1, cores=1, progressbar=False
         )
         of_coefs = [column for column in found.ranks if str(column).startswith("coef")]

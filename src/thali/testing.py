@@ -1,9 +1,7 @@
-"""Correctness checks of models and likelihoods, for thali's and for yours.
+"""Correctness checks of your own likelihoods.
 
 Experimental: names and arguments may change in a later version.
 
-- `calibrate`: simulation-based calibration of any model: draw parameters from the prior, simulate
-  data, fit, and rank the parameters among the draws.
 - `check`: compare a custom likelihood (`thali.likelihoods.Custom`) with its definition, by the
   transition matrices of the moves and by a joint-distribution test.
 """

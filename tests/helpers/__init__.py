@@ -28,6 +28,7 @@ Models without a fit, or with a short one:
 
 Checks of samplers:
 - `naive`: every log-likelihood once more, slow and obvious
+- `calibration`: simulation-based calibration of complete fits (Talts et al. 2018)
 - `joint_distribution`, `joint_means`, `product_class_joint`: joint-distribution tests (Geweke 2004)
 - `elimination_moves`: moves of a state and the log posterior that they leave invariant
 - `product_class_answers`: draws held against known answers

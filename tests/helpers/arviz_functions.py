@@ -8,7 +8,6 @@ import arviz
 import matplotlib
 from matplotlib import pyplot
 
-import thali as th
 from helpers import tiny_models
 
 WITHOUT_PRIOR = ("nonnegative-dimensions", "nonnegative-dimensions, triplets")
@@ -64,13 +63,6 @@ def of_model(name, tiny):
     return tree if NEW else model.to_inference_data(tree)
 
 
-def calibration():
-    """The ranks of a calibration."""
-    design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
-    run = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "random_seed": 1, "progressbar": False}
-    return th.testing.calibrate(th.EliminationByAspects("unique"), design, 20, **run).to_datatree()
-
-
 def main():
     """Print the version of ArviZ, and the outcome of each function for the example and for each
     model."""
@@ -86,9 +78,6 @@ def main():
         name: {title: outcome(function) for title, function in functions(each, name).items()}
         for name, each in data.items()
     }
-    if NEW:
-        ranks = calibration()
-        found["calibration"] = {"plot_ecdf_pit": outcome(lambda: arviz.plot_ecdf_pit(ranks))}
     print(json.dumps({"version": arviz.__version__, "found": found}))
 
 

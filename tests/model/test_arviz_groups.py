@@ -243,17 +243,6 @@ def test_the_old_arviz_is_given_no_empty_arrays(monkeypatch):
     assert "log_likelihood" in posterior
 
 
-def test_ranks_of_a_calibration_are_a_group():
-    design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
-    run = {"draws": 20, "tune": 10, "chains": 1, "cores": 1, "random_seed": 1, "progressbar": False}
-    found = th.testing.calibrate(th.EliminationByAspects("unique"), design, 5, **run)
-    group = found.to_datatree()["prior_sbc"].dataset
-    assert list(group.data_vars) == list(found.table.index)
-    for name, values in group.items():
-        assert values.dims == ("chain", "draw")
-        np.testing.assert_array_equal(values.values[0], found.ranks[name])
-
-
 def test_rows_of_a_classifier_have_the_dimension_row():
     for name in ("sparse-logit", "plackett-luce"):
         tree = fitted(name).posterior_

@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.calibration import calibrate
 from helpers.sentences import refused, warned
 from scipy.optimize import minimize, root
 from scipy.special import expit
@@ -315,7 +316,7 @@ def test_effects_and_worths_are_calibrated(name, method):
     data = data.with_option_covariates(TABLE)
     run = {"draws": 200, "tune": 200, "chains": 1}
     model = th.BradleyTerryLuce(method, people="independent")
-    found = th.testing.calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
+    found = calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
     print(name, method, found)
     assert {"covariate", "log_worth", "spread"} <= {
         row.partition("[")[0] for row in found.table.index

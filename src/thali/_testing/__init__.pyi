@@ -1,2 +1,1 @@
 from .likelihood_check import check as check
-from .simulation_based_calibration import calibrate as calibrate

@@ -4,6 +4,7 @@ input."""
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.calibration import calibrate
 from helpers.experiment_data import simulate_experiment
 from helpers.naive.choice_models import hierarchical_log_joint
 from helpers.sentences import refused
@@ -261,6 +262,6 @@ def test_two_hundred_data_sets_are_calibrated():
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     model = th.HierarchicalLogit(**MONEY, priors={"mean_sd": 1.0})
     run = {"draws": 100, "tune": 100, "chains": 1}
-    found = th.testing.calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
+    found = calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
     print(found)
     assert found.ok

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from helpers.calibration import calibrate
 from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, Elimination
-from thali.testing import calibrate
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
 QUICK = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "progressbar": False, "random_seed": 1}
