@@ -1,11 +1,10 @@
 """How many answers adaptive questions need, beside questions at random, in a balanced order, and
 about the closest two.
 
-    python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--models BTL,elimination]
-    [--small]
-        [--strategies random,adaptive] [--best ""] [--at-once 5] [--draws 1000] [--anew] [--seed 1]
+    python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--small]
+        [--strategies random,adaptive] [--best ""] [--at-once 5] [--seed 1]
 
-Truths are drawn from the prior of the model. A strategy asks m = 10 x options questions; after .75
+Truths are worths of the Bradley-Terry-Luce model with exponential distributions. A strategy asks m = 10 x options questions; after .75
 m and m answers the mean absolute error of the posterior mean of all pairs' probabilities is noted.
 
     random     a pair at random
@@ -21,7 +20,7 @@ them; of random questions that is looked at after every fifth. Beside them:
     racing     balanced questions among the options that are left; one leaves when the 95 % interval
                (Wilson) of its chosen share against another lies below 1/2, and the last is the best
 
-For the Bradley-Terry-Luce model the share of answers is noted that the best possible plan, made
+The share of answers is noted that the best possible plan, made
 with the truth known, would save: the plan that minimises the expected squared error of all pairs'
 probabilities, by their Fisher information and the curvature of the prior, against all pairs equally
 often.
@@ -34,44 +33,23 @@ import itertools
 import math
 import time
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 
 import thali as th
 from thali._inference.user_warnings import silence_warnings
 
-MODELS = {"BTL": "unique", "elimination": "ibp"}
 STRATEGIES = ("random", "balanced", "closest", "variance", "adaptive")
 LAPSE = 0.01
-RUN = {"draws": 250, "tune": 250, "chains": 4, "thin": 5, "progressbar": False}
 SURE, Z, LOOK = 0.95, 1.959964, 5
 BEST = ("random", "racing", "adaptive")
 
 
-class How(NamedTuple):
-    """How a model follows the answers."""
-
-    at_once: int  # adaptive questions before an update
-    draws: int  # of each chain
-    anew: bool  # a new fit in place of each update
-
-
-USUAL = How(1, 250, False)
-
-
-def truth_of(model: str, n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities (n, n) that the row is chosen over the column, and the utilities (n,)."""
-    owners, weights = np.eye(n), rng.exponential(size=n)
-    if model == "elimination":
-        shared = th.priors.IndianBuffet().sample(n, rng.exponential(), rng).T.astype(float)
-        owners, weights = (
-            np.vstack([owners, shared]),
-            np.append(weights, rng.exponential(size=len(shared))),
-        )
-    more = (weights[:, None] * owners).T @ (1.0 - owners)
-    p = (1.0 - LAPSE) * more / np.maximum(more + more.T, 1e-300) + LAPSE / 2.0
-    return p, weights @ owners
+def truth_of(n: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities (n, n) that the row is chosen over the column, and the worths (n,)."""
+    worths = rng.exponential(size=n)
+    shares = worths[:, None] / (worths[:, None] + worths)
+    return (1.0 - LAPSE) * shares + LAPSE / 2.0, worths
 
 
 def data_of(answers: list[tuple[int, int]], n: int) -> th.PairedComparisons:
@@ -106,9 +84,7 @@ def next_questions(
     return [pairs[int(((covariance**2).sum(axis=1) / (mean * (1.0 - mean))).argmax())]]
 
 
-def errors_of(
-    strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How
-) -> list[float]:
+def errors_of(strategy: str, p: np.ndarray, most: int, seed: int, at_once: int) -> list[float]:
     """Mean absolute errors after .75 m and m answers."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
@@ -116,52 +92,42 @@ def errors_of(
         plan = [pairs[k] for _ in range(most) for k in rng.permutation(len(pairs))]
     else:
         plan = [pairs[k] for k in rng.integers(len(pairs), size=most)]
-    noted, answers, model, seen, errors = (3 * most // 4, most), [], None, 0, []
+    noted, answers, model, errors = (3 * most // 4, most), [], None, []
     while len(answers) < most:
         left = next(each for each in noted if each > len(answers)) - len(answers)
-        for a, b in next_questions(
-            strategy, "everything", model, plan, rng, min(how.at_once, left)
-        ):
+        for a, b in next_questions(strategy, "everything", model, plan, rng, min(at_once, left)):
             answers.append((a, b) if rng.random() < p[a, b] else (b, a))
         if strategy in ("random", "balanced") and len(answers) not in noted:
             continue
-        model, seen = brought_up(model, name, answers, seen, n, seed, how)
+        model = fit(answers, n, seed)
         if len(answers) in noted:
             found = model.predict_proba([(str(i), str(j)) for i, j in pairs])
             errors.append(float(np.abs(found - [p[i, j] for i, j in pairs]).mean()))
     return errors
 
 
-def brought_up(
-    model, name: str, answers: list[tuple[int, int]], seen: int, n: int, seed: int, how: How
-):
-    """The model with all answers, and their number."""
-    if model is None or how.anew:
-        run = RUN | {"draws": how.draws}
-        model = th.EliminationByAspects(MODELS[name]).fit(
-            data_of(answers, n), **run, random_seed=seed
-        )
-    else:
-        model.update(data_of(answers[seen:], n))
-    return model, len(answers)
+def fit(answers: list[tuple[int, int]], n: int, seed: int) -> th.BradleyTerryLuce:
+    """The model fitted to all answers."""
+    model = th.BradleyTerryLuce(lapse=LAPSE)
+    return model.fit(data_of(answers, n), random_seed=seed, progressbar=False)
 
 
 def best_by_model(
-    strategy: str, name: str, p: np.ndarray, most: int, seed: int, how: How
+    strategy: str, p: np.ndarray, most: int, seed: int, at_once: int
 ) -> tuple[int, int | None]:
     """After how many answers the best is known with probability .95, and which it is; None if it is
     not known."""
     n, rng = len(p), np.random.default_rng(seed)
     pairs = list(itertools.combinations(range(n), 2))
     plan = [pairs[k] for k in rng.integers(len(pairs), size=most)]
-    answers, model, seen = [], None, 0
+    answers, model = [], None
     while len(answers) < most:
-        at_once = min(how.at_once, most - len(answers))
-        for a, b in next_questions(strategy, "best", model, plan, rng, at_once):
+        number = min(at_once, most - len(answers))
+        for a, b in next_questions(strategy, "best", model, plan, rng, number):
             answers.append((a, b) if rng.random() < p[a, b] else (b, a))
         if strategy == "random" and len(answers) % LOOK:
             continue
-        model, seen = brought_up(model, name, answers, seen, n, seed, how)
+        model = fit(answers, n, seed)
         first = model.ranks()["p_1"]
         if first.max() >= SURE:
             return len(answers), int(str(first.idxmax()))
@@ -199,8 +165,7 @@ def upper_share(chosen: float, of: float) -> float:
 
 
 def most_to_save(p: np.ndarray, worth: np.ndarray, most: int) -> float:
-    """Share of the answers that the plan with the least expected squared error saves
-    (Bradley-Terry-Luce)."""
+    """Share of the answers that the plan with the least expected squared error saves."""
     n = len(p)
     first, second = np.triu_indices(n, 1)
     r = worth[first] / (worth[first] + worth[second])
@@ -234,12 +199,10 @@ def mean_se(values: np.ndarray) -> tuple[float, float]:
     return float(values.mean()), float(values.std(ddof=1) / math.sqrt(len(values)))
 
 
-def report(
-    name: str, n: int, most: int, found: dict, known: dict, saved: list[float], seconds: float
-) -> None:
+def report(n: int, most: int, found: dict, known: dict, saved: list[float], seconds: float) -> None:
     truths = len(next(iter((found | known).values())))
     print(
-        f"{name}, {n} options, m = {most}, {truths} truths, {seconds:.0f} CPU s: mean absolute"
+        f"{n} options, m = {most}, {truths} truths, {seconds:.0f} CPU s: mean absolute"
         " error (standard error)"
     )
     for strategy, errors in found.items():
@@ -273,10 +236,9 @@ def report(
 def main(
     options: str = "6,10,20",
     truths: int = 10,
-    models: str = "BTL,elimination",
     strategies: str = ",".join(STRATEGIES),
     best: str = ",".join(BEST),
-    how: How = USUAL,
+    at_once: int = 1,
     seed: int = 0,
     small: bool = False,
 ) -> None:
@@ -286,33 +248,31 @@ def main(
     )
     warnings.simplefilter("ignore", th.errors.ThaliWarning)
     with silence_warnings():
-        for name, n in itertools.product(models.split(","), sizes):
+        for n in sizes:
             begin, most, saved = time.process_time(), per * n, []
             found = {
                 strategy: np.zeros((truths, 2)) for strategy in strategies.split(",") if strategy
             }
             known = {strategy: np.zeros((truths, 3)) for strategy in best.split(",") if strategy}
             for k in range(truths):
-                p, utility = truth_of(name, n, np.random.default_rng([n, k]))
-                if name == "BTL":
-                    saved.append(most_to_save(p, utility, most))
+                p, utility = truth_of(n, np.random.default_rng([n, k]))
+                saved.append(most_to_save(p, utility, most))
                 answers = 1000 * seed + k  # their seed
                 for strategy in found:
-                    found[strategy][k] = errors_of(strategy, name, p, most, answers, how)
+                    found[strategy][k] = errors_of(strategy, p, most, answers, at_once)
                 for strategy in known:
                     if strategy == "racing":
                         asked, option = best_by_racing(p, 2 * most, answers)
                     else:
-                        asked, option = best_by_model(strategy, name, p, 2 * most, answers, how)
+                        asked, option = best_by_model(strategy, p, 2 * most, answers, at_once)
                     known[strategy][k] = asked, option is not None, option == utility.argmax()
-            report(name, n, most, found, known, saved, time.process_time() - begin)
+            report(n, most, found, known, saved, time.process_time() - begin)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Adaptive questions beside others.")
     parser.add_argument("--options", default="6,10,20")
     parser.add_argument("--truths", type=int, default=10)
-    parser.add_argument("--models", default="BTL,elimination")
     parser.add_argument(
         "--strategies", default=",".join(STRATEGIES), help="random among them, or none"
     )
@@ -320,11 +280,8 @@ if __name__ == "__main__":
         "--best", default=",".join(BEST), help="strategies for the goal best, or none"
     )
     parser.add_argument(
-        "--at-once", type=int, default=USUAL.at_once, help="adaptive questions before an update"
+        "--at-once", type=int, default=1, help="adaptive questions before the next fit"
     )
-    parser.add_argument("--draws", type=int, default=USUAL.draws, help="of each of four chains")
-    parser.add_argument("--anew", action="store_true", help="a new fit in place of each update")
     parser.add_argument("--seed", type=int, default=0, help="of the answers; the truths stay")
     parser.add_argument("--small", action="store_true")
-    given = vars(parser.parse_args())
-    main(how=How(given.pop("at_once"), given.pop("draws"), given.pop("anew")), **given)
+    main(**vars(parser.parse_args()))

@@ -194,9 +194,6 @@ def test_ready_made_embeddings_predict():
 def test_results_and_findings(model):
     check = model.check(1)
     assert {"a", "b", "observed", "predicted", "low", "high"} <= set(check.columns)
-    questions = model.next_triplets(3)
-    assert len(questions) == 3
-    assert (questions["information"] >= 0).all()
     intervals = model.dimensions(ci=0.5)
     assert (intervals["low"] <= intervals["high"]).all()
     assert len(intervals) == model.dimensions().size

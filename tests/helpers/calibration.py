@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._argument_checks import check_integer
+from thali._aspects.models.additive_clustering import AdditiveClustering
+from thali._aspects.models.latent_feature_model import LatentFeatureModel
+from thali._classify.classifier import Classifier
 from thali._comparison.held_out_fits import ignore_sigint
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence
 from thali._inference.threads_and_processes import run_all
@@ -16,7 +19,7 @@ from thali._model.method_requirements import is_available
 from thali._model.simulated_data import draw_prior
 from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_tree import LATENT
-from thali._posterior.summary_table import MIN_DRAWS, compute_mean_ess
+from thali._posterior.summary_table import MIN_DRAWS, compute_mean_mcse
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -242,9 +245,9 @@ def calibrate(
     n = check_integer("n", n, 2)
     if cores is not None:
         cores = check_integer("cores", cores, 1)
-    model_data = model._pack_design(design)
+    model_data = _pack_design(model, design)
     prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
-    fixed_model = model._copy_with_fixed_prior(*model_data)
+    fixed_model = _copy_with_fixed_prior(model, model_data)
     main_process = os.getpid()
     tasks = [
         CalibrationTask(fixed_model, data, truth, seed, fit, main_process)
@@ -263,6 +266,45 @@ def calibrate(
             ranks[task_index + 1], n_draws[task_index + 1] = rank_result
             progress.update(n_done)
     return _build_calibration(list(tasks[0].truth), ranks, n_draws)
+
+
+def _pack_design(model: MarkovChainModel, design: Any) -> tuple[Any, ...]:
+    """Return the data arguments for `fit` from one argument; a classifier takes the pair (X, y)."""
+    if not isinstance(model, Classifier):
+        return (design,)
+    if not isinstance(design, tuple) or len(design) != 2:
+        raise DataError(
+            f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
+        )
+    return design
+
+
+def _copy_with_fixed_prior(model: MarkovChainModel, data: tuple[Any, ...]) -> Any:
+    """Return an unfitted copy that keeps its prior for these data, whatever it is fitted to."""
+    if not isinstance(model, LatentFeatureModel | AdditiveClustering):
+        return type(model)(**model.get_params())
+    converted = model._convert_data(*data)
+    source = converted if isinstance(model, AdditiveClustering) else data[0]
+    arguments = model._build_task_arguments(source)
+    arguments |= {"likelihood": arguments["likelihood"].fix_prior(converted)}
+    fixed_copy = LatentFeatureModel(**arguments)
+    if isinstance(model, AdditiveClustering):
+        fixed_copy = type(model)(**model.get_params())
+        fixed_copy._fixed_arguments = arguments
+    return fixed_copy
+
+
+def _refit(
+    model: Any, data: tuple[Any, ...], seed: np.random.SeedSequence, settings: dict[str, Any]
+) -> Any:
+    """Fit a model to other data on one core; return its posterior."""
+    if not isinstance(model, Classifier):
+        return model.fit(*data, random_seed=seed, cores=1, progressbar=False, **settings).posterior_
+    model._check_draws_method()
+    parameters = dict(settings)
+    thin = parameters.pop("thin", None)
+    model.set_params(random_state=seed, **parameters)
+    return model.fit(*data, thin=thin, cores=1, progressbar=False).posterior_
 
 
 def _simulate_data(
@@ -300,7 +342,7 @@ def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
     rng = np.random.default_rng(tie_seed)
     model = type(task.model)(**task.model.get_params())
     with ignore_sigint(task.main_process), silence_warnings():
-        tree = model._refit_posterior(task.data, seed, task.settings)
+        tree = _refit(model, task.data, seed, task.settings)
     if model._interrupted_:
         raise KeyboardInterrupt
     draws_by_quantity = collect_quantities(
@@ -321,7 +363,8 @@ def _rank_truth(
     flat_draws = draws.ravel()
     n_thinned = flat_draws.size
     if np.ptp(flat_draws) > 0.0 and draws.shape[1] >= MIN_DRAWS:
-        n_thinned = int(np.clip(compute_mean_ess(draws[None])[0], 1, flat_draws.size))
+        effective_size = (flat_draws.std(ddof=1) / compute_mean_mcse(draws[None])[0]) ** 2
+        n_thinned = int(np.clip(effective_size, 1, flat_draws.size))
     thinned_draws = flat_draws[
         ((np.arange(n_thinned) + 0.5) * flat_draws.size / n_thinned).astype(int)
     ]

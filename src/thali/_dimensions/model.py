@@ -2,7 +2,7 @@
 
 import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -19,10 +19,9 @@ from thali._model.chain_runs import ChainFit
 from thali._model.data_argument_check import check_data
 from thali._model.default_models import MIN_ANSWERS_PER_OBJECT, has_few_answers
 from thali._model.fitting_methods import ChainEngine, Engine, Forecast, PreparedFit
-from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
+from thali._model.labelled_pair_sets import predict_pair_sets
 from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.method_requirements import mark_as_setup, requires
-from thali._model.next_question import LearningTarget
 from thali._model.pair_quantities import pair_quantities_by_name
 from thali._model.predicted_answers import EqualRespondents, check_answers, check_unweighted
 from thali._model.predictive_check import select_draws
@@ -593,46 +592,6 @@ class NonnegativeDimensions(MarkovChainModel):
 
         respondents = [EqualRespondents.from_times(compute_slice, questions.times)]
         return check_answers(questions, respondents, len(draws), random_seed, ci)
-
-    @requires(_require_triplets)
-    def next_triplets(
-        self, n: int = 10, among: Iterable[str] | None = None, random_seed: RandomSeed = 1
-    ) -> "pandas.DataFrame":
-        """Return the triplets whose answers are expected to be most informative.
-
-        Parameters
-        ----------
-        n : int
-            Number of triplets; each is chosen for the information that it adds to the answers to
-            the triplets before, and none is repeated.
-        among : list of labels, optional
-            The objects that can be asked about; None: all.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            With more than 5,000 triplets, a random sample of 5,000 is evaluated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per triplet, in this order: objects, information (added to the triplets above
-            it, in nats) and alone (its information as the only triplet).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a label is unknown, or the model was fitted to other data.
-        """
-        posterior = self._view
-        return tabulate_next_triplets(
-            posterior.labels,
-            posterior.n_draws,
-            posterior.compute_answers,
-            lambda draws: LearningTarget(),
-            n,
-            among,
-            np.random.default_rng(random_seed),
-        )
 
 
 def estimate_pass_seconds(problem: DimensionProblem) -> float:

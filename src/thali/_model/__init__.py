@@ -37,7 +37,6 @@ similarity_check.py                that of similarities
 pair_quantities.py                 pairs of objects on which chains should agree
 answers_by_respondent.py           counts of answers, and tests of fit over respondents
 respondent_log_predictive.py       log probability of all answers of a respondent
-next_question.py                   which question to ask next
 rank_table.py, option_scores.py    ranks, and scores from 0 to 100
 
 Findings:

@@ -1,29 +1,19 @@
 """Sets of pairs of objects, of which one is the most similar, as indices."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer, is_list
+from thali._argument_checks import is_list
 from thali._data.triplets import Triplets
 from thali._data.triplets.triplet_tables import list_pairs
 from thali._inference.index_arithmetic import part_bounds
 from thali._labels import index_labels, suggest
 from thali.errors import ArgumentError, DataError
 
-from .next_question import (
-    LearningTarget,
-    QuestionOutcomes,
-    allowed_options,
-    choose_questions,
-    list_subsets,
-    space_draws,
-    tabulate_questions,
-)
-
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 # (start, first, second) -> blocks: slice of pairs, probabilities (draws, pairs)
 IteratePairSets = Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[tuple[slice, np.ndarray]]]
@@ -94,28 +84,3 @@ def _check_known(label: str, index_of_label: dict[str, int], subject: str) -> No
             f"{subject} {label!r}, which is not one of the fitted objects."
             f"{suggest(label, list(index_of_label))}"
         )
-
-
-def tabulate_next_triplets(
-    labels: list[str],
-    n_draws: int,
-    compute_answers: Callable[..., np.ndarray],
-    build_target: Callable[[np.ndarray], LearningTarget],
-    n: int,
-    among: Iterable[str] | None,
-    rng: np.random.Generator,
-) -> "pandas.DataFrame":
-    """Return a table of the most informative triplets, best first.
-
-    `compute_answers(draws, start, first, second)` returns probabilities (draws, pairs).
-    """
-    triplets = list_subsets(allowed_options(among, labels, 3), 3, rng)
-    start = np.arange(len(triplets) + 1) * 3
-    first = triplets[:, [0, 0, 1]].ravel()
-    second = triplets[:, [1, 2, 2]].ravel()
-    draws = space_draws(n_draws, triplets.size)
-    outcomes = QuestionOutcomes(compute_answers(draws, start, first, second), start)
-    n_chosen = check_integer("n", n, 1)
-    choice = choose_questions(outcomes, build_target(draws), n_chosen, rng)
-    objects = [tuple(labels[k] for k in triplets[question]) for question in choice.questions]
-    return tabulate_questions({"objects": objects}, choice)

@@ -13,6 +13,7 @@ prior_sd_moves.py         their moves of standard deviations
 population_posterior.py   `WorthProblem`: density, grid, chains, and the tree of draws
 respondent_sandwich.py    draws widened for respondents who answer repeatedly
 worth_draws.py            `WorthDraws`, and what follows from them
+next_question.py          which pair to ask about next
 log_evidence.py           the log evidence
 judge_agreement.py        how well each judge's answers are predicted by the others'
 reliability.py            reliability, as comparative judgement reports it

@@ -859,37 +859,6 @@ class BradleyTerryLuce(MarkovChainModel):
         """
         return self._draws.next_pairs(n, among, goal, random_seed)
 
-    def next_sets(
-        self,
-        size: int = 3,
-        n: int = 10,
-        among: Iterable[str] | None = None,
-        goal: str = "everything",
-        random_seed: RandomSeed = 1,
-    ) -> "pandas.DataFrame":
-        """Return the sets of options with the most informative choices expected.
-
-        Parameters
-        ----------
-        size : int, 2 or more
-            Of the sets.
-        n, among, goal, random_seed
-            See `next_pairs`; from more than 5,000 sets, a random sample of 5,000 is evaluated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per set: members, information and alone.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            As of `next_pairs`.
-        """
-        return self._draws.next_sets(size, n, among, goal, random_seed)
-
     @requires(require_draws)
     def log_evidence(self, random_seed: RandomSeed = 1) -> LogEvidence:
         r"""Return the log evidence (marginal likelihood) of the model for its data.

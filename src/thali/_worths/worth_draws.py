@@ -28,16 +28,6 @@ from thali._model.labelled_option_sets import (
     split_pairs,
     tabulate_outcomes,
 )
-from thali._model.next_question import (
-    allowed_options,
-    build_worth_target,
-    check_goal,
-    list_pairs,
-    list_subsets,
-    space_draws,
-    tabulate_pairs,
-    tabulate_sets,
-)
 from thali._model.predicted_answers import (
     EqualRespondents,
     check_answers,
@@ -52,6 +42,14 @@ from thali._model.respondent_log_predictive import (
 )
 from thali._posterior.summary_table import compute_mean_errors
 from thali.errors import ArgumentError
+
+from .next_question import (
+    build_worth_target,
+    check_goal,
+    list_pairs,
+    space_draws,
+    tabulate_pairs,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -349,22 +347,6 @@ class WorthDraws(NamedTuple):
         information_target = build_worth_target(goal, spaced_draws.log_worths, rng)
         return tabulate_pairs(
             self.labels, pairs, p, information_target, check_integer("n", n, 1), rng
-        )
-
-    def next_sets(
-        self, size: int, n: int, among: Iterable[str] | None, goal: str, random_seed: "RandomSeed"
-    ) -> "pandas.DataFrame":
-        """Return a table of the most informative sets, in the order of asking."""
-        check_goal(goal)
-        rng = np.random.default_rng(random_seed)
-        sets = list_subsets(
-            allowed_options(among, self.labels, size := check_integer("size", size, 2)), size, rng
-        )
-        spaced_draws = self.take(space_draws(self.n_draws, sets.size))
-        p = spaced_draws.member_probabilities(np.arange(len(sets) + 1) * size, sets.ravel())
-        information_target = build_worth_target(goal, spaced_draws.log_worths, rng)
-        return tabulate_sets(
-            self.labels, sets, p, information_target, check_integer("n", n, 1), rng
         )
 
 

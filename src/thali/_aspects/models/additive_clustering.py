@@ -542,15 +542,6 @@ class AdditiveClustering(AdditiveAnswers):
         """Return the setting that makes a fit faster; None if there is none."""
         return Setting("method", "map")
 
-    def _copy_with_fixed_prior(self, data: Any) -> Any:
-        """Return an unfitted copy that keeps its prior for `data`, whatever it is fitted to."""
-        converted_data = self._convert_data(data)
-        task_arguments = self._build_task_arguments(converted_data)
-        likelihood = task_arguments["likelihood"].fix_prior(converted_data)
-        fixed_copy = super()._copy_with_fixed_prior(data)
-        fixed_copy._fixed_arguments = task_arguments | {"likelihood": likelihood}
-        return fixed_copy
-
     def _name_given_features(self, labels: Sequence[str]) -> dict[frozenset[str], str]:
         """Return the names of given features by the labels of their owners."""
         return name_given_features(self._features, labels)

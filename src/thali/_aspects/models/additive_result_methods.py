@@ -1,6 +1,5 @@
 """Results of models of similarities and triplets: features, predictions and model checks."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import TRIPLETS
@@ -168,45 +167,3 @@ class AdditiveAnswers(LatentFeatures):
         from ..results.triplet_results import pair_ranks_table
 
         return pair_ranks_table(self._view, ci)
-
-    @requires(_require_triplets)
-    def next_triplets(
-        self,
-        n: int = 10,
-        among: Iterable[str] | None = None,
-        goal: Any = "everything",
-        random_seed: "RandomSeed" = 1,
-    ) -> "pandas.DataFrame":
-        """Return the triplets whose answers are expected to be most informative.
-
-        As `next_pairs` of models of choices.
-
-        Parameters
-        ----------
-        n : int
-            Number of triplets; each is chosen for the information that it adds to the answers to
-            the triplets before, and none is repeated.
-        among : list of labels, optional
-            The objects that can be asked about; None: all.
-        goal : "everything" or mapping
-            ``{"aspect": [labels]}``: whether there is a feature of just these objects, or of nearly
-            these with ``"similar": 0.8``, the least Jaccard index.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            With more than 5,000 triplets, a random sample of 5,000 is evaluated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per triplet, in this order: objects, information (added to the triplets above
-            it, in nats) and alone (its information as the only triplet).
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a label or the goal is unknown, or the model was fitted to other data.
-        """
-        from ..results.triplet_results import next_triplets_table
-
-        return next_triplets_table(self._view, n, among, goal, random_seed)

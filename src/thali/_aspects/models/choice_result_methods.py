@@ -1,6 +1,5 @@
 """Results of models of choices: probabilities, ranks, unique weights, next questions."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from thali._model.markov_chain_model import require_stored_chains
@@ -264,112 +263,6 @@ class ChoiceAnswers(LatentFeatures):
         """
 
         return self._data_results.check(random_seed, ci)
-
-    @requires(_require_choice_draws)
-    def next_pairs(
-        self,
-        n: int = 10,
-        among: Iterable[str] | None = None,
-        goal: Any = "everything",
-        random_seed: "RandomSeed" = 1,
-    ) -> "pandas.DataFrame":
-        r"""Return the pairs of options whose answers are expected to be most informative.
-
-        .. math:: I(\text{answer}; s) = H\bigl(E_s\, p(s)\bigr) - E_s H\bigl(p(s)\bigr)
-
-        in nats, where p(s) are the probabilities of the outcomes in draw s of the posterior. With
-        another goal the information is about one property of the draw: the order of each two
-        options (`"ranks"`, summed over the pairs of options), the best option (`"best"`), or an
-        aspect.
-
-        Parameters
-        ----------
-        n : int
-            Number of pairs; they are chosen in turn, each for the information that it adds to the
-            answers to the pairs before. None is repeated, even if repeating a question would be
-            more informative.
-        among : list of labels, optional
-            The options that can be asked about; None: all.
-        goal : {"everything", "ranks", "best"} or mapping
-            ``{"aspect": [labels]}``: whether there is an aspect of exactly these options, or of
-            nearly these with ``"similar": 0.8``, the smallest Jaccard index.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Seed of the random sample of answers, pairs and orders, if not all can be evaluated:
-            more than about 11,000 pairs, 1,000 orders, or 256 combinations of answers.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per pair, in this order: a, b, p_a (posterior mean probability that a is chosen;
-            p_tie if there are ties), information (added to the pairs above it, in nats) and alone
-            (its information as the only pair). At most 4,000 draws are used; the bias of a finite
-            number is subtracted, and negative values are set to 0.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If a label or the goal is unknown, or the model was fitted to similarities or triplets.
-
-        References
-        ----------
-        Lindley (1956), On a measure of the information provided by an experiment; Houlsby, Huszar,
-        Ghahramani & Lengyel (2011), Bayesian active learning for classification and preference
-        learning.
-
-        Examples
-        --------
-        >>> import thali as th
-        >>> model = th.EliminationByAspects("unique").fit(
-        ...     th.PairedComparisons(
-        ...         [[0, 9, 5], [1, 0, 0], [5, 0, 0]], labels=["tea", "milk", "beer"]
-        ...     ),
-        ...     draws=500,
-        ...     tune=100,
-        ...     random_seed=1,
-        ...     progressbar=False,
-        ... )
-        >>> model.next_pairs(1).loc[0, ["a", "b"]].tolist()
-        ['milk', 'beer']
-        """
-        from ..results.next_question import next_pairs_table
-
-        return next_pairs_table(self._view, n, among, goal, random_seed)
-
-    @requires(_require_choice_draws)
-    def next_sets(
-        self,
-        size: int = 3,
-        n: int = 10,
-        among: Iterable[str] | None = None,
-        goal: Any = "everything",
-        random_seed: "RandomSeed" = 1,
-    ) -> "pandas.DataFrame":
-        """Return the sets whose choices are expected to be most informative; see `next_pairs`.
-
-        Parameters
-        ----------
-        size : int, at least 2
-            Number of options per set.
-        n, among, goal, random_seed
-            As for `next_pairs`; with more than 5,000 sets, a random sample of 5,000 is evaluated.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per set: members, information and alone.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            As for `next_pairs`.
-        """
-        from ..results.next_question import next_sets_table
-
-        return next_sets_table(self._view, size, n, among, goal, random_seed)
 
     @requires(require_stored_chains)
     def update(

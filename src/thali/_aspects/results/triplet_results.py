@@ -1,6 +1,5 @@
 """Results of triplets: predicted pairs, ranks of pairs, and the next question."""
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,8 +8,7 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, slice_sets
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.labelled_pair_sets import predict_pair_sets, tabulate_next_triplets
-from thali._model.next_question import EVERYTHING, LearningTarget
+from thali._model.labelled_pair_sets import predict_pair_sets
 from thali._model.stored_choices import MAX_PAIRS, pair_coordinates
 from thali._posterior.posterior_interval import compute_interval
 from thali._posterior.posterior_tree import Posterior
@@ -25,14 +23,11 @@ from ..draws.triplet_probabilities import (
     iterate_triplet_sets,
     read_triplets,
 )
-from .next_question import build_learning_target
 from .similarity_results import ObjectResults
 from .summary_quantities import Quantities
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali._inference.random_seeds import RandomSeed
 
 
 class TripletResults(ObjectResults):
@@ -134,36 +129,3 @@ def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     ranks_table = Table(table_columns).sort_values("rank", kind="stable", ignore_index=True)
     ranks_table.attrs["interval"] = ci
     return ranks_table
-
-
-def next_triplets_table(
-    posterior: Posterior, n: int, among: Iterable[str] | None, goal: Any, seed: "RandomSeed"
-) -> "pandas.DataFrame":
-    """Return a table of the most informative triplets, best first."""
-    rng = np.random.default_rng(seed)
-
-    def compute_answers(
-        draws: np.ndarray, start: np.ndarray, first: np.ndarray, second: np.ndarray
-    ) -> np.ndarray:
-        """Return the probability of each pair of each set, (draws, pairs)."""
-        constant = posterior.constant
-        if constant is not None:
-            constant = constant[draws]
-        return compute_triplet_probabilities(
-            read_columns(posterior).take(draws),
-            constant,
-            start,
-            first,
-            second,
-            posterior.link,
-            posterior.lapse,
-        )
-
-    def build_target(draws: np.ndarray) -> LearningTarget:
-        """Build the target of the goal at some draws."""
-        columns = read_columns(posterior).take(draws)
-        return build_learning_target(goal, columns, posterior.labels, rng, (EVERYTHING,))
-
-    return tabulate_next_triplets(
-        posterior.labels, posterior.n_draws, compute_answers, build_target, n, among, rng
-    )

@@ -1,8 +1,6 @@
-"""Choice of the next questions to ask, by their expected information in nats."""
+"""Choice of the next pairs to ask about, by their expected information in nats."""
 
-from collections.abc import Collection
 from itertools import combinations
-from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -213,9 +211,6 @@ MIN_DRAWS = 2_000
 NUMBERS = 2**26  # in memory: outcomes of all questions in all draws
 
 
-QUESTIONS = 5_000  # maximum of sets or triplets that are evaluated; more are sampled at random
-
-
 VARIABLES = 1_000  # maximum of pairs whose order is evaluated; more are sampled at random
 
 
@@ -228,7 +223,7 @@ def tabulate_questions(
     return Table(question_columns | {"information": choice.gains, "alone": choice.alone})
 
 
-def allowed_options(allowed_labels: Any, labels: list[str], min_options: int) -> list[int]:
+def allowed_options(allowed_labels: Any, labels: list[str]) -> list[int]:
     """Return sorted indices of the options that may be asked about; None: all."""
     if allowed_labels is None:
         option_indices = list(range(len(labels)))
@@ -236,22 +231,22 @@ def allowed_options(allowed_labels: Any, labels: list[str], min_options: int) ->
         raise ArgumentError(f"`among` must be a list of labels; got {allowed_labels!r}.")
     else:
         option_indices = sorted(
-            {label_index(format_label(label), labels, "among") for label in allowed_labels}
+            {label_index(format_label(label), labels) for label in allowed_labels}
         )
-    if len(option_indices) < min_options:
+    if len(option_indices) < 2:
         raise ArgumentError(
-            f"A question needs at least {min_options} different options; available:"
-            f" {len(option_indices)}. Add options."
+            f"A question needs at least 2 different options; available: {len(option_indices)}. Add"
+            " options."
         )
     return option_indices
 
 
-def label_index(label: str, labels: list[str], argument: str) -> int:
+def label_index(label: str, labels: list[str]) -> int:
     """Return the index of an option label; raise ArgumentError if unknown."""
     if label not in labels:
         raise ArgumentError(
-            f"`{argument}` contains {label!r}, which is not an option of the"
-            f" data.{suggest(label, labels)}"
+            f"`among` contains {label!r}, which is not an option of the data."
+            f"{suggest(label, labels)}"
         )
     return labels.index(label)
 
@@ -263,20 +258,9 @@ def sample_rows(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np
     return rows[np.sort(rng.choice(len(rows), max_rows, replace=False))]
 
 
-def list_subsets(option_indices: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
-    """Return all sets of `size` options, or a random sample, shape (sets, size)."""
-    if comb(len(option_indices), size) <= QUESTIONS:
-        return np.array(list(combinations(option_indices, size)), np.int64)
-    subsets = np.array(
-        [np.sort(rng.choice(option_indices, size, replace=False)) for _ in range(QUESTIONS)],
-        np.int64,
-    )
-    return np.unique(subsets, axis=0)
-
-
 def list_pairs(allowed_labels: Any, labels: list[str], rng: np.random.Generator) -> np.ndarray:
     """Return all pairs of the given options, or a random sample, shape (pairs, 2)."""
-    pairs = np.array(list(combinations(allowed_options(allowed_labels, labels, 2), 2)), np.int64)
+    pairs = np.array(list(combinations(allowed_options(allowed_labels, labels), 2)), np.int64)
     return sample_rows(pairs, NUMBERS // (3 * MIN_DRAWS), rng)
 
 
@@ -306,28 +290,10 @@ def tabulate_pairs(
     return tabulate_questions({"a": a, "b": b} | probabilities, choice)
 
 
-def tabulate_sets(
-    labels: list[str],
-    sets: np.ndarray,
-    p: np.ndarray,
-    target: LearningTarget,
-    n: int,
-    rng: np.random.Generator,
-) -> "pandas.DataFrame":
-    """Tabulate the n most informative sets; p (draws, members of all sets)."""
-    choice = choose_questions(
-        QuestionOutcomes(p, np.arange(len(sets) + 1) * sets.shape[1]), target, n, rng
-    )
-    label_sets = [tuple(labels[k] for k in sets[q]) for q in choice.questions]
-    return tabulate_questions({"members": label_sets}, choice)
-
-
-def check_goal(goal: str, allowed_goals: Collection[str] = WORDS, further_text: str = "") -> None:
+def check_goal(goal: str) -> None:
     """Raise ArgumentError if the learning goal is unknown."""
-    if goal not in allowed_goals:
-        raise ArgumentError(
-            f"`goal` must be {', '.join(map(repr, allowed_goals))}{further_text}; got {goal!r}."
-        )
+    if goal not in WORDS:
+        raise ArgumentError(f"`goal` must be {', '.join(map(repr, WORDS))}; got {goal!r}.")
 
 
 def build_worth_target(goal: str, utility: np.ndarray, rng: np.random.Generator) -> LearningTarget:
