@@ -1,21 +1,16 @@
 """The sparse logit for many rows: CPU seconds of the sampler to 400 effective draws, and of the
 normal approximations.
 
-    python benchmarks/sparse_logit_rows.py [--small] [gibbs] [blocks] [digits]
+    python benchmarks/sparse_logit_rows.py [--small] [gibbs] [digits]
 
 gibbs: 100,000 rows, 10 covariates, 3 classes, four chains of 150 draws after 100; the worst
-effective sample size of a coefficient. blocks: 1,000,000 such rows in 20 files that are read as a
-Dask array, "laplace" and "variational", each in a process of its own; CPU seconds, and the largest
-memory of the process. digits: the variational fit to scikit-learn's digits (all rows, 558
+effective sample size of a coefficient. digits: the variational fit to scikit-learn's digits (all rows, 558
 coefficients). One thread for linear algebra; compiling is not counted.
 """
 
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
-from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -23,8 +18,7 @@ from threadpoolctl import threadpool_limits
 import thali as th
 from thali._inference.user_warnings import silence_warnings
 
-COVARIATES, CLASSES, BLOCKS = 10, 3, 20
-METHODS = ("laplace", "variational")
+COVARIATES, CLASSES = 10, 3
 
 
 def simulated(rows: int, seed: int = 0):
@@ -51,47 +45,6 @@ def gibbs(rows: int, draws: int, tune: int) -> None:
     )
 
 
-def fit_blocks(folder: str, method: str) -> None:
-    """Fit to the files of a folder."""
-    import resource
-
-    import dask.array as da
-    from dask.delayed import delayed
-
-    paths = sorted(Path(folder).glob("X*.npy"))
-    X = da.concatenate(
-        [
-            da.from_delayed(delayed(np.load)(path), np.load(path, mmap_mode="r").shape, float)
-            for path in paths
-        ]
-    )
-    y = np.load(Path(folder) / "y.npy")
-    model = th.SparseMultinomialLogit(method=method, draws=1000, chains=4, random_state=1)
-    began = time.process_time()
-    model.fit(X, y, progressbar=False)
-    spent, memory = (
-        time.process_time() - began,
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
-    )
-    print(
-        f"blocks, {len(y):,} rows, {method}: {spent:.1f} CPU s, {memory:.2f} GB, settled"
-        f" {model.converged_}"
-    )
-
-
-def blocks(rows: int) -> None:
-    """Each method in a process of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        labels = []
-        for number in range(BLOCKS):
-            X, y = simulated(rows // BLOCKS, number)
-            np.save(Path(folder) / f"X{number:02}.npy", X)
-            labels.append(y)
-        np.save(Path(folder) / "y.npy", np.concatenate(labels))
-        for method in METHODS:
-            subprocess.run([sys.executable, __file__, "--fit", folder, method], check=True)
-
-
 def digits(rows: int | None) -> None:
     """CPU seconds of the variational fit, and its bound."""
     from sklearn.datasets import load_digits
@@ -112,16 +65,11 @@ def main(small: bool = False, parts: tuple[str, ...] = ("gibbs",)) -> None:
     warnings.simplefilter("ignore")
     if "gibbs" in parts:
         gibbs(*((2_000, 100, 50) if small else (100_000, 150, 100)))
-    if "blocks" in parts:
-        blocks(20_000 if small else 1_000_000)
     if "digits" in parts:
         digits(200 if small else None)
 
 
 if __name__ == "__main__":
     with threadpool_limits(1):
-        if sys.argv[1:2] == ["--fit"]:
-            fit_blocks(*sys.argv[2:])
-        else:
-            named = tuple(word for word in sys.argv[1:] if not word.startswith("--"))
-            main("--small" in sys.argv[1:], named or ("gibbs", "blocks", "digits"))
+        named = tuple(word for word in sys.argv[1:] if not word.startswith("--"))
+        main("--small" in sys.argv[1:], named or ("gibbs", "digits"))

@@ -42,7 +42,6 @@ UNEXECUTED = {
     "house/machines.md": 1,  # Dask
     "house/reference_posteriors.md": 1,  # posteriordb
     "start/index.md": 1,  # a file of the reader
-    "tutorials/classifiers.md": 1,  # Dask
 }
 
 

@@ -33,7 +33,6 @@ from .covariates_and_labels import (
     list_covariate_names,
     read_string_column_names,
 )
-from .dask_blocks import is_dask_array
 from .posterior_datasets import build_observed_groups, sample_class_codes
 from .predictions import Predictions
 from .row_weights import apply_class_weights, check_row_weights, warn_about_small_weights
@@ -50,7 +49,7 @@ class Classifier(Predictions, MarkovChainModel):
     """Base of the classifiers, usable with scikit-learn's tools.
 
     scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
-    `TrainingData`, `_build_dask_job(X, y, sample_weight, run)` for Dask arrays, and
+    `TrainingData`, and
     `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), and codes
     are positions in `classes_`. If a fit fails, all attributes that it has set are deleted, so that
     a model is never half fitted.
@@ -98,10 +97,6 @@ class Classifier(Predictions, MarkovChainModel):
     ) -> "tuple[xarray.Dataset, np.ndarray]":
         """Sample parameters from the prior, and class codes (draws, n) of the rows."""
         # The parameters are a group of a tree.
-        raise NotImplementedError
-
-    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Return the job of a fit to a Dask array; subclasses that support it define it."""
         raise NotImplementedError
 
     def fit(
@@ -177,11 +172,8 @@ class Classifier(Predictions, MarkovChainModel):
                 job=job,
                 max_time=max_time,
             ).check()
-            if is_dask_array(X):
-                fit_job = self._build_dask_job(X, y, sample_weight, run)
-            else:
-                data = self._read_training_data(X, y, sample_weight)
-                fit_job = self._build_fit_job(data, run)
+            data = self._read_training_data(X, y, sample_weight)
+            fit_job = self._build_fit_job(data, run)
             # attributes of classes and columns, which are set before the fit
             class_attributes = self._get_fitted_attributes()
             return self._run_job(replace(fit_job, run=lambda: class_attributes | fit_job.run()))

@@ -1,6 +1,6 @@
 """Predictions of a fitted classifier: class probabilities, classes, calibration."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from .covariates_and_labels import (
     is_sparse,
     read_string_column_names,
 )
-from .dask_blocks import is_dask_array, refuse_block_errors
 from .posterior_datasets import (
     average_probabilities,
     compute_probability_errors,
@@ -125,8 +124,7 @@ class Predictions(ScikitLearn):
         Parameters
         ----------
         X : array or data frame (n, d)
-            The covariates of the fit, in the same order. For a Dask array this and the other
-            prediction methods return a Dask array, computed block by block.
+            The covariates of the fit, in the same order.
         return_se : bool
             Whether to return Monte Carlo standard errors as well.
 
@@ -145,9 +143,6 @@ class Predictions(ScikitLearn):
         ArgumentError
             If standard errors are requested for a fit without draws.
         """
-        if is_dask_array(X):
-            refuse_block_errors(return_se)
-            return self._predict_blocks(self.predict_proba, X)
         if not return_se:
             return self._predict_rows(X)
         matrix = self._read_covariates(X)
@@ -179,9 +174,6 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`.
         """
-        if is_dask_array(X):
-            dtype = self._require_fitted_classes().dtype
-            return self._predict_blocks(self.predict, X, has_columns=False, dtype=dtype)
         probabilities = self._predict_rows(X)
         return self.classes_[np.argmax(probabilities, axis=1)]
 
@@ -201,8 +193,6 @@ class Predictions(ScikitLearn):
         NotFittedError, DataError
             As `predict_proba`.
         """
-        if is_dask_array(X):
-            return self._predict_blocks(self.predict_log_proba, X)
         with np.errstate(divide="ignore"):
             return np.log(self._predict_rows(X))
 
@@ -226,8 +216,6 @@ class Predictions(ScikitLearn):
             As `predict_proba`.
         """
         has_two_classes = len(self._require_fitted_classes()) == 2
-        if is_dask_array(X):
-            return self._predict_blocks(self.decision_function, X, has_columns=not has_two_classes)
         log_probabilities = np.log(np.maximum(self._predict_rows(X), np.finfo(float).tiny))
         if has_two_classes:
             return log_probabilities[:, 1] - log_probabilities[:, 0]
@@ -417,23 +405,6 @@ class Predictions(ScikitLearn):
         """Return the fitted classes; raise NotFittedError before `fit`."""
         self._require_fitted()
         return self.classes_
-
-    def _predict_blocks(
-        self,
-        predict: Callable[..., Any],
-        X: Any,
-        has_columns: bool = True,
-        dtype: np.dtype | type[float] = float,
-    ) -> Any:
-        """Return predictions for a Dask array as a Dask array."""
-        classes = self._require_fitted_classes()
-        self._check_width(X.shape[1])
-        X = X.rechunk({1: -1})
-        if not has_columns:
-            return X.map_blocks(predict, drop_axis=1, dtype=dtype, meta=np.empty(0, dtype))
-        chunks = (X.chunks[0], (len(classes),))
-        meta = np.empty((0, 0), dtype)
-        return X.map_blocks(predict, chunks=chunks, dtype=dtype, meta=meta)
 
 
 class _FeatureNamesError(DataError):

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence_check import Advice
 
-    from .dask_rows import DaskRows
     from .row_sums import CovariateRows
 
 
@@ -197,16 +196,6 @@ class PlackettLuceRegression(Classifier):
         """Return the state for copies and pickles, with the setting `vars` lacks."""
         return super().__getstate__(), {"_transform": self._transform}
 
-    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Return the job of a fit to a Dask array."""
-        from .dask_rows import read_dask_rows
-
-        self._check_arguments()
-        rows, design, column_summary, class_count = read_dask_rows(
-            self, self._transform, X, y, sample_weight
-        )
-        return self._build_row_job(rows, design, column_summary, class_count, rows.n_rows, run)
-
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Return the job of a fit to checked training data."""
         from .nonnegative_columns import summarise_columns, warn_about_constants
@@ -256,7 +245,7 @@ class PlackettLuceRegression(Classifier):
 
     def _build_row_job(
         self,
-        data: "TrainingData | CovariateRows | DaskRows",
+        data: "TrainingData | CovariateRows",
         design: PlackettLuceDesign,
         column_summary: ColumnSummary,
         class_count: np.ndarray,

@@ -21,7 +21,6 @@ from thali.errors import (
 )
 
 from ..covariates_and_labels import Standardization, compute_standardization, join_first
-from ..dask_blocks import add_fields
 
 TRANSFORMS = ("exponential", "exponential-pairs")
 # larger standardised covariates, possible in new rows only, are clipped so that sums are finite
@@ -221,8 +220,6 @@ class ColumnSummary(NamedTuple):
     rows: int
     is_positive: np.ndarray  # (p,) whether the column is positive in a row
     n_dominated: np.ndarray  # (p,) number of rows where it exceeds a million times all others
-
-    __add__ = add_fields
 
 
 def summarise_columns(W: np.ndarray, counts: np.ndarray) -> ColumnSummary:

@@ -1,7 +1,7 @@
 """Posterior mode of the weights of Plackett-Luce regression, for a fixed prior shape a."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +11,6 @@ from thali.errors import DataError
 
 from .row_sums import CovariateRows, Statistics, compute_hessian
 
-if TYPE_CHECKING:
-    from .dask_rows import DaskRows
-
-
 # The published rule for a < 1, normalised to total weight one -------------------------------------
 
 
@@ -23,7 +19,7 @@ _TOLERANCE = 1e-12
 
 
 def iterate_fixed_point(
-    data: "CovariateRows | DaskRows",
+    data: CovariateRows,
     weights: np.ndarray,
     a: float,
     max_passes: int,
@@ -93,7 +89,7 @@ class LogWeights(Target[WeightPoint]):
 
     def __init__(
         self,
-        data: "CovariateRows | DaskRows",
+        data: CovariateRows,
         a: float,
         is_active: np.ndarray,
         max_passes: float = np.inf,
@@ -166,7 +162,7 @@ _MIN_EXPLAINED = 1e-2  # number of rows; a weight that explains fewer may be zer
 
 
 def find_sparse_maximum(
-    data: "CovariateRows | DaskRows", point: WeightPoint, max_passes: int, is_dead: np.ndarray
+    data: CovariateRows, point: WeightPoint, max_passes: int, is_dead: np.ndarray
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood over non-negative weights, some of which become 0.
 
@@ -211,7 +207,7 @@ def find_sparse_maximum(
 
 
 def _drop_weights(
-    data: "CovariateRows | DaskRows", point: WeightPoint, is_active: np.ndarray
+    data: CovariateRows, point: WeightPoint, is_active: np.ndarray
 ) -> tuple[WeightPoint | None, int]:
     """Return a point with nearly useless weights at 0 (None if worse), and the number of tries."""
     is_falling = is_active & (point.statistics.R < point.statistics.s)
@@ -235,7 +231,7 @@ def _drop_weights(
 
 
 def _restore_weights(
-    data: "CovariateRows | DaskRows", point: WeightPoint, is_rising: np.ndarray
+    data: CovariateRows, point: WeightPoint, is_rising: np.ndarray
 ) -> tuple[np.ndarray | None, int]:
     """Return weights with rising zeros made positive (None if not better), and number of tries."""
     slopes = np.where(is_rising, point.statistics.R - point.statistics.s, 0.0)
@@ -284,7 +280,7 @@ class MapFit:
 
 
 def maximise_class_weights(
-    data: "CovariateRows | DaskRows",
+    data: CovariateRows,
     a: float,
     *,
     start: np.ndarray | None = None,
@@ -302,7 +298,7 @@ def maximise_class_weights(
     this is the maximum of the likelihood, and most weights are exactly zero; it is approached by
     way of a = 1.1 and 1.01. For a < 1 the density has no maximum (it is unbounded where a weight is
     zero), and the published fixed-point rule is followed from the solution at a = 1: its answer
-    depends on the start. `data` is a `CovariateRows` or `DaskRows`.
+    depends on the start.
     """
     if start is None:
         weights = np.ones((data.n_classes, data.p))
@@ -319,7 +315,7 @@ def maximise_class_weights(
 
 
 def _maximise_interior(
-    data: "CovariateRows | DaskRows", a: float, weights: np.ndarray, max_passes: int
+    data: CovariateRows, a: float, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the posterior for a > 1, where no weight is zero."""
     # With many rows, start at the fit to a sample of them.
@@ -339,7 +335,7 @@ def _maximise_interior(
 
 
 def _maximise_likelihood(
-    data: "CovariateRows | DaskRows", weights: np.ndarray, max_passes: int
+    data: CovariateRows, weights: np.ndarray, max_passes: int
 ) -> tuple[WeightPoint, int, int, bool]:
     """Maximise the likelihood (a = 1) in stages, from larger a downwards."""
     n_passes = 0
@@ -412,7 +408,7 @@ def _is_newton_affordable(n_weights: int, n_rows: int, p: int) -> bool:
     )
 
 
-def _compute_slope(point: WeightPoint, data: "CovariateRows | DaskRows") -> float:
+def _compute_slope(point: WeightPoint, data: CovariateRows) -> float:
     """Return the largest absolute gradient, divided by the number of rows."""
     return float(np.abs(point.gradient).max() / data.n)
 
@@ -422,7 +418,7 @@ def _build_map_fit(
     n_passes: int,
     n_iterations: int,
     has_converged: bool,
-    data: "CovariateRows | DaskRows",
+    data: CovariateRows,
 ) -> MapFit:
     """Return the result of a fit with a >= 1."""
     return MapFit(
@@ -438,7 +434,7 @@ def _build_map_fit(
 
 
 def _follow_fixed_point(
-    data: "CovariateRows | DaskRows",
+    data: CovariateRows,
     a: float,
     weights: np.ndarray,
     n_passes: int,

@@ -3,9 +3,6 @@
 With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
 
 log-likelihood Σ ln T_i / S_i, R_kj = Σ_{Y_i = k} W_ij / T_i, s_j = Σ W_ij / S_i.
-
-These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows:
-`CovariateRows.compute_statistics` is the map step, `Statistics.__add__` the reduce step.
 """
 
 import os
@@ -21,9 +18,12 @@ from thali._compile.jit import allocating, vectorised
 from thali._inference.index_arithmetic import iterate_slices
 from thali._inference.numerics.fast_logarithm import fast_log
 
-from ..dask_blocks import add_fields
-
 # Sums of products of columns, for the Hessian of the log-likelihood in ln λ
+
+
+def _add_fields(sums: tuple[Any, ...], other_sums: tuple[Any, ...]) -> Any:
+    """Return the sum of two named tuples, field by field."""
+    return type(sums)(*map(add, sums, other_sums))
 
 
 class Curvature(NamedTuple):
@@ -35,8 +35,7 @@ class Curvature(NamedTuple):
 
     class_products: np.ndarray  # (K, q, q)
     total_products: np.ndarray  # (q, q)
-
-    __add__ = add_fields
+    __add__ = _add_fields
 
 
 @vectorised
@@ -111,7 +110,7 @@ class Statistics(NamedTuple):
     R: np.ndarray  # (K, p): Σ_{Y_i = k} W_ij / T_i
     s: np.ndarray  # (p,): Σ_i W_ij / S_i
 
-    __add__ = add_fields
+    __add__ = _add_fields
 
 
 @vectorised

@@ -12,7 +12,6 @@ from thali._inference.maximisation import iterate_squarem
 from thali._inference.numerics.weight_shares import compute_shares
 
 if TYPE_CHECKING:
-    from .dask_rows import DaskRows
     from .row_sums import CovariateRows
 
 
@@ -44,7 +43,7 @@ def compute_mean_log_weights(shapes: np.ndarray, rates: np.ndarray) -> np.ndarra
 
 
 def take_variational_step(
-    data: "CovariateRows | DaskRows", shapes: np.ndarray, rates: np.ndarray, a: float, b: float
+    data: "CovariateRows", shapes: np.ndarray, rates: np.ndarray, a: float, b: float
 ) -> VariationalStep:
     """Return the bound, and one coordinate ascent step of the posterior."""
     log_weights = compute_mean_log_weights(shapes, rates)
@@ -199,7 +198,7 @@ class _VariationalAscent:
 
 
 def fit_variational(
-    data: "CovariateRows | DaskRows",
+    data: "CovariateRows",
     *,
     a: float | None = None,
     a_range: tuple[float, float] = (1e-3, 1e2),

@@ -1,16 +1,14 @@
-"""Standardised covariates with an intercept column: dense, sparse, or in Dask blocks.
+"""Standardised covariates with an intercept column, dense or sparse.
 
 Subtracting means would fill a sparse matrix. So it is stored as S - 1 s^T with a sparse S and a
 vector s; the intercept's ones are a column of zeros in S, with s = -1.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..covariates_and_labels import Standardization
-from ..dask_blocks import sum_over_blocks
 
 
 def add_intercept_column(matrix: np.ndarray, has_intercept: bool) -> np.ndarray:
@@ -130,37 +128,3 @@ def build_sparse_columns(
         scaled_columns = sparse.hstack([scaled_columns, zero_column])
         shift = np.append(shift, -1.0)
     return SparseColumns(sparse.csc_array(scaled_columns), shift)
-
-
-class BlockColumns:
-    """Standardised covariates as delayed `DenseColumns`, one per Dask block."""
-
-    n: int
-    m: int
-
-    def __init__(self, blocks: Sequence[Any], block_sizes: Sequence[int], m: int) -> None:
-        self._blocks = list(blocks)
-        self.n = sum(block_sizes)
-        self.m = m
-        self._ends = np.cumsum(block_sizes)[:-1]
-
-    def multiply(self, coef: np.ndarray) -> np.ndarray:
-        """Return linear predictors Z coef' for coefficients (q, m)."""
-        from dask.base import compute
-        from dask.delayed import delayed
-
-        return np.concatenate(
-            compute(*(delayed(DenseColumns.multiply)(block, coef) for block in self._blocks))
-        )
-
-    def multiply_transposed(self, residuals: np.ndarray) -> np.ndarray:
-        """Return residuals' Z, shape (q, m), for residuals (n, q)."""
-        blocks_and_residuals = zip(self._blocks, np.split(residuals, self._ends), strict=True)
-        return sum_over_blocks(DenseColumns.multiply_transposed, blocks_and_residuals)
-
-    def compute_gram(
-        self, weights: np.ndarray, columns_a: np.ndarray, columns_b: np.ndarray
-    ) -> np.ndarray:
-        """Return Za' diag(weights) Zb for two selections of columns."""
-        blocks_and_weights = zip(self._blocks, np.split(weights, self._ends), strict=True)
-        return sum_over_blocks(DenseColumns.compute_gram, blocks_and_weights, columns_a, columns_b)

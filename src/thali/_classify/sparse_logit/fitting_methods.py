@@ -129,10 +129,7 @@ class GibbsFit(CoefficientFit):
 
 
 class NormalApproximationFit(CoefficientFit):
-    """Fit by method "laplace": draws from a normal approximation.
-
-    A fit to a Dask array has computed its approximation already, block by block.
-    """
+    """Fit by method "laplace": draws from a normal approximation."""
 
     is_compiled = True
     has_bound = False  # whether the fit has `lower_bound_`
@@ -141,9 +138,7 @@ class NormalApproximationFit(CoefficientFit):
         """Check the size of the problem; forecast the run time, and warn if it is long."""
         super().prepare(run)
         check_normal_run(self.model, run, float(self.source.counts.sum()), self.n_columns)
-        self.dask_posterior = vars(self.model).get("_normal_")
-        if self.dask_posterior is None:
-            self.forecast = self._forecast_approximation(run)
+        self.forecast = self._forecast_approximation(run)
 
     def _forecast_approximation(self, run: Run) -> Forecast:
         """Return a forecast of the approximation's CPU time; warn if it is long."""
@@ -183,9 +178,7 @@ class NormalApproximationFit(CoefficientFit):
     @cached_property
     def normal_posterior(self) -> NormalPosterior:
         """The normal approximation of the posterior."""
-        return self.dask_posterior or fit_normal_approximation(
-            self.problem, self.prior.eta, self.has_bound
-        )
+        return fit_normal_approximation(self.problem, self.prior.eta, self.has_bound)
 
     def build_chains(self, draws: int, seed: np.random.SeedSequence) -> list[NormalChain]:
         """Return chains of independent draws from the approximation."""
@@ -204,7 +197,6 @@ class NormalApproximationFit(CoefficientFit):
             self.columns,
             self.prior.intercept,
             attrs,
-            has_rows=self.dask_posterior is None,
         )
 
     def build_attributes(self, tree: "xarray.DataTree", chains: Sequence[Any]) -> dict[str, Any]:
@@ -212,8 +204,6 @@ class NormalApproximationFit(CoefficientFit):
         attributes: dict[str, Any] = {"converged_": self.normal_posterior.converged}
         if self.has_bound:
             attributes["lower_bound_"] = self.normal_posterior.lower_bound
-        if self.dask_posterior is not None:
-            attributes["_normal_"] = self.dask_posterior
         return attributes | super().build_attributes(tree, chains)
 
 

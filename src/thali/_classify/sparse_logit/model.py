@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from thali._posterior.convergence_check import Advice
 
     from ..covariates_and_labels import Standardization
-    from .normal_approximation import NormalPosterior
 
 
 class SparseMultinomialLogit(Classifier):
@@ -160,7 +159,6 @@ class SparseMultinomialLogit(Classifier):
     lower_bound_: float
     slope_: float
     _standard_: "Standardization"
-    _normal_: "NormalPosterior"  # of rows in blocks
 
     def __init__(
         self,
@@ -210,17 +208,6 @@ class SparseMultinomialLogit(Classifier):
     def _build_fit(self, source: TrainingData, run: Run) -> CoefficientFit:
         """Return the fit of standardised data by the method that was chosen."""
         return ENGINES[self.method_].fit_class(self, source, run, self._predictor)
-
-    def _build_dask_job(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
-        """Return the job of a fit to a Dask array."""
-        from .dask_fit import build_dask_job, choose_dask_standardization, scan_rows
-
-        prior = read_prior(self)
-        scan = scan_rows(self, X, y, sample_weight)
-        self._reference_ = find_reference_class(self)
-        self._standard_ = choose_dask_standardization(self, scan)
-        job = build_dask_job(self, self._predictor, prior, scan, run)
-        return replace(job, data=self._describe_size(sum(scan.rows)))
 
     @property
     def _predictor(self) -> LogitDesign:

@@ -24,7 +24,6 @@ from thali._inference.numerics.weight_shares import compute_shares, scale_to_max
 from thali._inference.user_warnings import warn
 from thali.errors import DataError, DataWarning, Setting
 
-from ..dask_blocks import add_fields
 from .covariate_columns import SparseColumns, compute_class_probabilities
 from .gibbs_sweep import INTERCEPT_VARIANCE, CoefficientDraws, CoefficientProblem
 from .time_forecast import MAX_COEFFICIENTS, MIN_ROWS_PER_COEFFICIENT, has_few_rows
@@ -50,16 +49,11 @@ RADII_OF_MANY_ROWS = 1
 
 
 class Expansion(NamedTuple):
-    """Log-likelihood, gradient and Hessian by the coefficients of q classes.
-
-    The expansions of two blocks of rows can be added.
-    """
+    """Log-likelihood, gradient and Hessian by the coefficients of q classes."""
 
     log_likelihood: float
     gradient: np.ndarray  # (q m,)
     curvature: np.ndarray  # (q m, q m), minus the second derivatives
-
-    __add__ = add_fields
 
 
 def expand_log_likelihood(
@@ -673,21 +667,12 @@ def check_approximation_size(n_coefficients: int, n_rows: float) -> None:
 
 
 def fit_normal_approximation(
-    problem: CoefficientProblem,
-    eta: float | None,
-    is_variational: bool = False,
-    expand: Expand | None = None,
+    problem: CoefficientProblem, eta: float | None, is_variational: bool = False
 ) -> NormalPosterior:
-    """Return the Laplace or variational normal posterior.
-
-    If the rows are in blocks, the problem has none, and `expand` computes the expansion over them.
-    """
-    if expand is None:
-        expand = partial(
-            expand_log_likelihood,
-            problem,
-            n_radii=choose_radii(problem, float(problem.counts.sum())),
-        )
+    """Return the Laplace or variational normal posterior."""
+    expand = partial(
+        expand_log_likelihood, problem, n_radii=choose_radii(problem, float(problem.counts.sum()))
+    )
     if is_variational:
         return fit_variational_approximation(problem, eta, expand)
     return fit_laplace_approximation(problem, eta, expand)

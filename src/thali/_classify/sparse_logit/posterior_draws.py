@@ -64,12 +64,10 @@ def build_posterior_tree(
     columns: Sequence[str],
     has_intercept: bool,
     attrs: dict[Any, Any],
-    has_rows: bool = True,
 ) -> "xarray.DataTree":
     """Build the posterior tree (ArviZ schema) from all chains.
 
-    Interrupted chains of different lengths are cut so that most draws remain. Without `has_rows`
-    the tree has no log-likelihoods of rows.
+    Interrupted chains of different lengths are cut so that most draws remain.
     """
     recorded_chains, draws_by_chain = cut_records(chains)
     problem = recorded_chains[0].problem
@@ -90,11 +88,10 @@ def build_posterior_tree(
     writer.groups |= build_observed_row_groups(data, classes, constants)
     scale_rates = [chain.scale_rate for chain in recorded_chains]
     writer.write_statistics({"scale_move_rate": ("chain", scale_rates)})
-    if has_rows:
-        all_coefs = np.stack([record["coef"] for record in draws_by_chain])
-        write_row_log_likelihood(
-            writer, lambda rows: _log_class_probability(all_coefs, problem, rows), data
-        )
+    all_coefs = np.stack([record["coef"] for record in draws_by_chain])
+    write_row_log_likelihood(
+        writer, lambda rows: _log_class_probability(all_coefs, problem, rows), data
+    )
     writer.write_log_prior(_log_prior(posterior, problem), {})
     return writer.build(attrs)
 

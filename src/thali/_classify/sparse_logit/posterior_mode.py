@@ -29,7 +29,6 @@ from thali.errors import DataError
 from ..covariates_and_labels import is_sparse
 from ..posterior_datasets import list_nonzero_cells
 from .covariate_columns import (
-    BlockColumns,
     DenseColumns,
     SparseColumns,
     compute_class_probabilities,
@@ -294,7 +293,7 @@ def build_observed_rows(
 
 def observe_classes(
     design: "LogitDesign",
-    columns: DenseColumns | SparseColumns | BlockColumns,
+    columns: DenseColumns | SparseColumns,
     codes: np.ndarray,
     counts: np.ndarray,
 ) -> "ObservedRows":

@@ -5,7 +5,6 @@ from thali._model.chain_runs import BUDGET, MIN_DRAWS
 from thali.errors import DataError, Setting
 
 METHODS = ("auto", "polya-gamma", "laplace", "variational", "map")
-NORMAL_METHODS = ("laplace", "variational")  # independent draws from a normal approximation
 MAX_COEFFICIENTS = 5_000  # of all classes, for a normal approximation: a matrix of 200 MB
 MAX_DENSE_NUMBERS = 2**27  # in a sparse matrix that "auto" makes dense: 1 GB
 MIN_ROWS_PER_COEFFICIENT = 20  # for a normal approximation
