@@ -24,7 +24,6 @@ from thali._model.simulated_data import (
 from thali._object_descriptions import Facts
 from thali.errors import (
     ConvergenceWarning,
-    DataError,
     ThaliWarning,
 )
 
@@ -344,26 +343,6 @@ class Classifier(Predictions, MarkovChainModel):
         for row_slice, probabilities in self._iterate_probabilities(matrix):
             class_codes[:, row_slice] = sample_class_codes(probabilities, rng).T
         return {"label": class_codes.reshape(dimension_sizes["chain"], dimension_sizes["draw"], -1)}
-
-    def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return the design, checked to be a pair (X, y)."""
-        if not isinstance(design, tuple) or len(design) != 2:
-            raise DataError(
-                f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
-            )
-        return design
-
-    def _refit_posterior(
-        self, data: tuple[Any, ...], random_seed: "RandomSeed", settings: dict[Any, Any]
-    ) -> "xarray.DataTree":
-        """Fit the model to data with this seed; return its posterior."""
-        self._check_draws_method()
-        fit_settings = dict(settings)
-        thin = fit_settings.pop("thin", None)
-        self.set_params(random_state=random_seed, **fit_settings).fit(
-            *data, thin=thin, cores=1, progressbar=False
-        )
-        return self.posterior_  # type: ignore[attr-defined]
 
     def _describe_size(self, n_rows: int) -> str:
         """Return words on the numbers of rows, covariates and classes."""

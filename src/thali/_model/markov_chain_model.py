@@ -276,23 +276,6 @@ class MarkovChainModel(SampledModel):
         """Return the arrays that `observed_data` contains after a fit to these data."""
         raise NotImplementedError
 
-    def _pack_design(self, design: Any) -> tuple[Any, ...]:
-        """Return the tuple of data arguments for `fit` from one `data` argument."""
-        return (design,)
-
-    def _copy_with_fixed_prior(self, *design: Any, **kwargs: Any) -> Any:
-        """Return an unfitted copy whose prior does not depend on the answers."""
-        return type(self)(**self.get_params())
-
-    def _refit_posterior(
-        self, data: tuple[Any, ...], random_seed: RandomSeed, settings: dict[Any, Any]
-    ) -> "xarray.DataTree":
-        """Fit this model to other data on one core; return its posterior."""
-        model: Any = self
-        return model.fit(
-            *data, random_seed=random_seed, cores=1, progressbar=False, **settings
-        ).posterior_
-
     def _add_replicates(self, random_seed: RandomSeed, *design: Any) -> "xarray.DataTree":
         """Return the posterior's DataTree with simulated data, group posterior_predictive."""
         from .simulated_data import add_replicates

@@ -277,10 +277,6 @@ class Custom:
         """Return the user's data with the parameter fields set to these values."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
 
-    def fix_prior(self, data: "NamedTuple | Observed") -> "Custom":
-        """Return the likelihood itself: its priors do not depend on the data."""
-        return self
-
     def sample_prior_parameters(
         self,
         data: "NamedTuple | Observed",

@@ -179,14 +179,6 @@ class LatentFeatureModel(ChoiceAnswers):
         convert_data = getattr(self.likelihood, "wrap_data", super()._convert_data)
         return convert_data(data)
 
-    def _copy_with_fixed_prior(self, data: Any) -> "LatentFeatureModel":
-        """Return an unfitted copy that keeps its prior for `data`, whatever it is fitted to."""
-        task_arguments = self._build_task_arguments(data)
-        return LatentFeatureModel(
-            **task_arguments
-            | {"likelihood": task_arguments["likelihood"].fix_prior(self._convert_data(data))}
-        )
-
 
 # Predictions of a likelihood of the user: the mean over draws of the function that the user gave
 
