@@ -296,7 +296,7 @@ def main(small=False, only="", tables=False) -> int:
         if only not in name:
             continue
         began = time.process_time()
-        found = calibrate(model, design, n, cores=1, random_seed=1, progressbar=False, **fit)
+        found = calibrate(model, design, n, random_seed=1, **fit)
         table, seconds = found.table, time.process_time() - began
         figures = (
             table["p_value"].min() * len(table),

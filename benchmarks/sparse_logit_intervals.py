@@ -47,9 +47,7 @@ def main(small: bool) -> None:
     for name, settings in CASES.items():
         begin = time.process_time()
         model = th.SparseMultinomialLogit(**(RUN | settings))
-        found = calibrate(
-            model, design(), n=5 if small else 200, random_seed=1, cores=1, progressbar=False
-        )
+        found = calibrate(model, design(), n=5 if small else 200, random_seed=1)
         of_coefs = [column for column in found.ranks if str(column).startswith("coef")]
         parts = []
         for kind, columns in (("coefficients", of_coefs), ("eta", ["eta"])):

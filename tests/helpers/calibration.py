@@ -1,26 +1,18 @@
 """Simulation-based calibration: ranks of true values in posteriors of simulated data."""
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import check_integer
-from thali._aspects.models.additive_clustering import AdditiveClustering
-from thali._aspects.models.latent_feature_model import LatentFeatureModel
-from thali._classify.classifier import Classifier
-from thali._comparison.held_out_fits import ignore_sigint
+import thali as th
+from thali._aspects.likelihoods import Additive
 from thali._inference.random_seeds import RandomSeed, build_seed_sequence
-from thali._inference.threads_and_processes import run_all
 from thali._inference.user_warnings import silence_warnings
 from thali._model.markov_chain_model import MarkovChainModel
-from thali._model.method_requirements import is_available
 from thali._model.simulated_data import draw_prior
-from thali._object_descriptions import Description, PrintedObject
 from thali._posterior.posterior_tree import LATENT
 from thali._posterior.summary_table import MIN_DRAWS, compute_mean_mcse
-from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
     import pandas
@@ -88,8 +80,8 @@ TOLERANCE = 1e-7  # relative difference of numbers that are equal up to rounding
 _ROUNDS = 20  # maximum ratio of simulated to required data sets, if some cannot be fitted
 
 
-@dataclass(frozen=True, repr=False)
-class Calibration(PrintedObject):
+@dataclass(frozen=True)
+class Calibration:
     """The result of `calibrate`; prints as a table.
 
     Attributes
@@ -101,8 +93,7 @@ class Calibration(PrintedObject):
         distribution), and `ess`, the median number of nearly independent draws.
     ranks : pandas.DataFrame
         One row per data set, one column per quantity: the share of draws below the parameter, which
-        should be uniform between 0 and 1. A histogram or an empirical distribution function shows
-        deviations.
+        should be uniform between 0 and 1.
     """
 
     table: "pandas.DataFrame"
@@ -113,62 +104,13 @@ class Calibration(PrintedObject):
         """Whether all quantities are calibrated; a correct model fails once in 10,000 times."""
         return bool(self.table["p_value"].min() * len(self.table) >= LIMIT)
 
-    def to_datatree(self) -> "xarray.DataTree":
-        """Return the ranks for ArviZ's `plot_ecdf_pit`.
-
-        Returns
-        -------
-        xarray.DataTree
-            A group `prior_sbc` with one variable per quantity, shape (chain, draw), with one chain
-            and one draw per data set, between 0 and 1.
-        """
-        import xarray as xr
-
-        coordinates = {"chain": [0], "draw": np.arange(len(self.ranks))}
-        ranks = {
-            name: (("chain", "draw"), self.ranks[name].to_numpy()[None]) for name in self.ranks
-        }
-        return xr.DataTree.from_dict({"prior_sbc": xr.Dataset(ranks, coordinates)})
-
-    def __bool__(self) -> bool:
-        return self.ok
-
-    def _description(self) -> Description:
-        return Description("Calibration", table=self.table, note=self._judgement(), good=self.ok)
-
-    def _judgement(self) -> str:
-        """Return a sentence on the p-values of all quantities."""
-        adjusted_p_value = self.table["p_value"].min() * len(self.table)
-        heading = "NOT CALIBRATED"
-        if self.ok:
-            heading = "calibrated"
-        return (
-            f"{heading}: smallest p-value times the number of quantities ({len(self.table)}) is"
-            f" {adjusted_p_value:.2g}"
-        )
-
-
-@dataclass(frozen=True)
-class CalibrationTask:
-    """One simulated data set to fit, with true values to rank, sent to a process."""
-
-    model: MarkovChainModel
-    data: tuple[Any, ...]
-    truth: dict[str, float]
-    seed: np.random.SeedSequence
-    settings: dict[Any, Any]  # of the fit
-    main_process: int  # id of the parent process
+    def __repr__(self) -> str:
+        heading = "calibrated" if self.ok else "NOT CALIBRATED"
+        return f"{self.table}\n{heading}"
 
 
 def calibrate(
-    model: MarkovChainModel,
-    design: Any,
-    n: int = 200,
-    *,
-    cores: int | None = None,
-    random_seed: RandomSeed = None,
-    progressbar: bool = True,
-    **fit: Any,
+    model: MarkovChainModel, design: Any, n: int = 200, random_seed: RandomSeed = None, **fit: Any
 ) -> Calibration:
     r"""Run a simulation-based calibration of a model.
 
@@ -181,130 +123,50 @@ def calibrate(
 
     for every function of parameters and data. An error in the sampler, in the likelihood or in the
     simulation makes some ranks uneven. Draws are thinned to the effective number of independent
-    draws; ties are broken at random.
+    draws; ties are broken at random. The ranked quantities are the variables of `sample_prior`'s
+    group `prior`, at most 12 entries each; variables that depend on the order of features are
+    summed over features.
 
-    Parameters
-    ----------
-    model : a model of thali
-        A model that draws from a posterior, such as `LatentFeatureModel` with a custom likelihood.
-    design : data as for `fit`; for a classifier, the pair (X, y)
-        See `sample_prior`. A prior that depends on the data is fixed to the prior for the design.
-    n : int
-        Number of data sets that are simulated and fitted.
-    cores : int, optional
-        Number of data sets fitted in parallel, in separate processes; None uses all processors.
-        Does not affect the ranks.
-    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-    progressbar : bool
-    **fit
-        Additional arguments of every fit, such as draws=100, tune=200, chains=1.
+    `design`: data as for `fit`; for a classifier, the pair (X, y). A prior that depends on the data
+    is fixed to the prior for the design. `n`: number of data sets that are simulated and fitted.
+    `fit`: arguments of every fit, such as draws=100, tune=200, chains=1.
 
-    Returns
-    -------
-    Calibration
-        `.table`, `.ranks`, `.ok`; prints as a table. The ranked quantities are the variables of
-        `sample_prior`'s group `prior`, at most 12 entries each; variables that depend on the order
-        of features are summed over features.
-
-    Raises
-    ------
-    ArgumentError
-        If the model has no prior or draws nothing, or an argument is outside its range.
-    DataError
-        If the design cannot be used.
-
-    References
-    ----------
     Talts, Betancourt, Simpson, Vehtari & Gelman (2018), Validating Bayesian inference algorithms
     with simulation-based calibration; Modrák et al. (2023), on quantities that depend on the data;
     Säilynoja, Bürkner & Vehtari (2022).
-
-    Examples
-    --------
-    >>> import thali as th
-    >>> design = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
-    >>> model = th.EliminationByAspects("unique")
-    >>> found = calibrate(
-    ...     model,
-    ...     design,
-    ...     20,
-    ...     draws=50,
-    ...     tune=20,
-    ...     chains=1,
-    ...     cores=1,
-    ...     random_seed=1,
-    ...     progressbar=False,
-    ... )
-    >>> found.ok, list(found.table.columns)
-    (True, ['n', 'rank_mean', 'z', 'z_spread', 'p_value', 'ess'])
     """
-    from thali._inference.progress_display import Progress
-
-    if not (isinstance(model, MarkovChainModel) and is_available(model, "sample_prior")):
-        raise ArgumentError(f"calibrate requires a thali model; got {type(model).__name__}.")
-    n = check_integer("n", n, 2)
-    if cores is not None:
-        cores = check_integer("cores", cores, 1)
-    model_data = _pack_design(model, design)
+    arguments = design if _is_classifier(model) else (design,)
     prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
-    fixed_model = _copy_with_fixed_prior(model, model_data)
-    main_process = os.getpid()
-    tasks = [
-        CalibrationTask(fixed_model, data, truth, seed, fit, main_process)
-        for (data, truth), seed in zip(
-            _simulate_data(fixed_model, model_data, n, prior_seed), fit_seed.spawn(n), strict=True
-        )
+    model = _copy_with_fixed_prior(model, design)
+    simulated = _simulate_data(model, arguments, n, prior_seed)
+    results = [
+        _fit_and_rank(model, data, truth, seed, fit)
+        for (data, truth), seed in zip(simulated, fit_seed.spawn(n), strict=True)
     ]
-    ranks, n_draws = np.empty((2, n, len(tasks[0].truth)))
-    with Progress(progressbar, "calibrating", n, "fits") as progress:
-        ranks[0], n_draws[0] = fit_and_rank(tasks[0])  # compiles, for all processes
-        for n_done, (task_index, rank_result) in enumerate(
-            run_all(fit_and_rank, tasks[1:], cores), start=2
-        ):
-            if isinstance(rank_result, BaseException):
-                raise rank_result
-            ranks[task_index + 1], n_draws[task_index + 1] = rank_result
-            progress.update(n_done)
-    return _build_calibration(list(tasks[0].truth), ranks, n_draws)
+    ranks, n_draws = np.moveaxis(np.array(results, float), 2, 0)
+    return _build_calibration(list(simulated[0][1]), ranks, n_draws)
 
 
-def _pack_design(model: MarkovChainModel, design: Any) -> tuple[Any, ...]:
-    """Return the data arguments for `fit` from one argument; a classifier takes the pair (X, y)."""
-    if not isinstance(model, Classifier):
-        return (design,)
-    if not isinstance(design, tuple) or len(design) != 2:
-        raise DataError(
-            f"The design of a classifier must be the pair (X, y); got {type(design).__name__}."
-        )
-    return design
+def _is_classifier(model: MarkovChainModel) -> bool:
+    """Whether `fit` takes covariates and classes."""
+    return isinstance(model, th.PlackettLuceRegression | th.SparseMultinomialLogit)
 
 
-def _copy_with_fixed_prior(model: MarkovChainModel, data: tuple[Any, ...]) -> Any:
-    """Return an unfitted copy that keeps its prior for these data, whatever it is fitted to."""
-    if not isinstance(model, LatentFeatureModel | AdditiveClustering):
+def _copy_with_fixed_prior(model: MarkovChainModel, design: Any) -> MarkovChainModel:
+    """An unfitted copy whose prior does not depend on the answers."""
+    if not isinstance(model, th.LatentFeatureModel | th.AdditiveClustering):
         return type(model)(**model.get_params())
-    converted = model._convert_data(*data)
-    source = converted if isinstance(model, AdditiveClustering) else data[0]
-    arguments = model._build_task_arguments(source)
-    arguments |= {"likelihood": arguments["likelihood"].fix_prior(converted)}
-    fixed_copy = LatentFeatureModel(**arguments)
-    if isinstance(model, AdditiveClustering):
-        fixed_copy = type(model)(**model.get_params())
-        fixed_copy._fixed_arguments = arguments
-    return fixed_copy
+    data = model._convert_data(design)
+    arguments = model._build_task_arguments(data)
+    likelihood = fix_prior(arguments["likelihood"], data)
+    return th.LatentFeatureModel(**arguments | {"likelihood": likelihood})
 
 
-def _refit(
-    model: Any, data: tuple[Any, ...], seed: np.random.SeedSequence, settings: dict[str, Any]
-) -> Any:
-    """Fit a model to other data on one core; return its posterior."""
-    if not isinstance(model, Classifier):
-        return model.fit(*data, random_seed=seed, cores=1, progressbar=False, **settings).posterior_
-    model._check_draws_method()
-    parameters = dict(settings)
-    thin = parameters.pop("thin", None)
-    model.set_params(random_state=seed, **parameters)
-    return model.fit(*data, thin=thin, cores=1, progressbar=False).posterior_
+def fix_prior(likelihood: Any, data: Any) -> Any:
+    """The likelihood with a prior of sigma that is fixed by these data."""
+    if not isinstance(likelihood, Additive) or likelihood.fixed_sigma(data) is not None:
+        return likelihood
+    return replace(likelihood, variance=likelihood.first_variance(data))
 
 
 def _simulate_data(
@@ -330,29 +192,43 @@ def _simulate_data(
         ]
         if len(usable_data) >= n:
             return usable_data[:n]
-    raise DataError(
+    raise AssertionError(
         f"Only {len(usable_data):,} of {_ROUNDS * n:,} simulated data sets contain all classes"
         " and can be fitted; use a design with more rows."
     )
 
 
-def fit_and_rank(task: CalibrationTask) -> tuple[list[float], list[int]]:
-    """Fit a simulated data set; return ranks of true values and draws used."""
-    seed, tie_seed = task.seed.spawn(2)
+def _fit_and_rank(
+    model: MarkovChainModel,
+    data: tuple[Any, ...],
+    truth: dict[str, float],
+    seed: np.random.SeedSequence,
+    settings: dict[str, Any],
+) -> list[tuple[float, int]]:
+    """Fit a simulated data set; return ranks of true values, with the number of draws used."""
+    seed, tie_seed = seed.spawn(2)
     rng = np.random.default_rng(tie_seed)
-    model = type(task.model)(**task.model.get_params())
-    with ignore_sigint(task.main_process), silence_warnings():
-        tree = _refit(model, task.data, seed, task.settings)
-    if model._interrupted_:
-        raise KeyboardInterrupt
+    with silence_warnings():
+        tree = _fit_posterior(type(model)(**model.get_params()), data, seed, settings)
     draws_by_quantity = collect_quantities(
         *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)
     )
-    ranks_and_n_draws = [
-        _rank_truth(draws_by_quantity[name], true_value, rng)
-        for name, true_value in task.truth.items()
+    return [
+        _rank_truth(draws_by_quantity[name], true_value, rng) for name, true_value in truth.items()
     ]
-    return [rank for rank, _ in ranks_and_n_draws], [n_draws for _, n_draws in ranks_and_n_draws]
+
+
+def _fit_posterior(
+    model: Any, data: tuple[Any, ...], seed: np.random.SeedSequence, settings: dict[str, Any]
+) -> "xarray.DataTree":
+    """Fit a model on one core; return its posterior."""
+    run: dict[str, Any] = {"cores": 1, "progressbar": False}
+    if not _is_classifier(model):
+        return model.fit(*data, random_seed=seed, **run | settings).posterior_
+    thin = settings.get("thin")
+    further = {name: value for name, value in settings.items() if name != "thin"}
+    model.set_params(random_state=seed, **further)
+    return model.fit(*data, thin=thin, **run).posterior_
 
 
 def _rank_truth(

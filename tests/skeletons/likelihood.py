@@ -76,10 +76,6 @@ class Ratings:
         rating = np.ascontiguousarray(self.wrap_data(data).fields.rating, np.float64)
         return Rated(rating), lambda rated: RatingCache(np.zeros(rated.rating.size))
 
-    def fix_prior(self, data) -> "Ratings":
-        """The same likelihood with every prior that depends on the data fixed."""
-        return self
-
     def sample_prior_parameters(self, data, weights, rng) -> dict[str, float]:
         """The likelihood's own parameters, drawn from their prior."""
         return {}

@@ -316,7 +316,7 @@ def test_effects_and_worths_are_calibrated(name, method):
     data = data.with_option_covariates(TABLE)
     run = {"draws": 200, "tune": 200, "chains": 1}
     model = th.BradleyTerryLuce(method, people="independent")
-    found = calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
+    found = calibrate(model, data, 200, random_seed=1, **run)
     print(name, method, found)
     assert {"covariate", "log_worth", "spread"} <= {
         row.partition("[")[0] for row in found.table.index

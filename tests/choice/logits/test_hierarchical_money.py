@@ -262,6 +262,6 @@ def test_two_hundred_data_sets_are_calibrated():
     data = th.ChoiceExperiment.from_frame(simulate_experiment(n_respondents=6, n_tasks=6))
     model = th.HierarchicalLogit(**MONEY, priors={"mean_sd": 1.0})
     run = {"draws": 100, "tune": 100, "chains": 1}
-    found = calibrate(model, data, 200, cores=1, random_seed=1, progressbar=False, **run)
+    found = calibrate(model, data, 200, random_seed=1, **run)
     print(found)
     assert found.ok

@@ -236,12 +236,6 @@ class Additive:
             similarity_variance = float(data.values[0]) ** 2 or 1.0
         return VARIANCE_SHARE * similarity_variance / mean_inverse_judgements(data)
 
-    def fix_prior(self, data: Similarities) -> "Additive":
-        """Return a copy whose prior of sigma is fixed by these data."""
-        if self.fixed_sigma(data) is not None:
-            return self
-        return replace(self, variance=self.first_variance(data))
-
     def scaled_priors(
         self, data: Similarities, factors: Iterable[float]
     ) -> Iterator[tuple[str, "Additive"]]:

@@ -73,8 +73,7 @@ class Custom:
     simulate : function (data, features, weights, rng) -> data, optional
         New data of the same design, `data._replace(...)`, drawn with a numpy.random.Generator; not
         compiled. Only `sample_prior`, `posterior_predictive` and `thali.testing.check` need it; the
-        check tests whether `log_likelihood` is the density
-        of these data.
+        check tests whether `log_likelihood` is the density of these data.
     pointwise : function (data, features, weights) -> array, optional
         The log-likelihood of each observation, an array of any shape that sums to `log_likelihood`;
         not compiled. With it the posterior has the group `log_likelihood`, which leave-one-out
@@ -276,10 +275,6 @@ class Custom:
     def set_parameters(self, data: NamedTuple, values: Mapping[str, float]) -> Any:
         """Return the user's data with the parameter fields set to these values."""
         return data._replace(**{name: float(values[name]) for name in self.parameters})
-
-    def fix_prior(self, data: "NamedTuple | Observed") -> "Custom":
-        """Return the likelihood itself: its priors do not depend on the data."""
-        return self
 
     def sample_prior_parameters(
         self,

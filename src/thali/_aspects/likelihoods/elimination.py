@@ -240,10 +240,6 @@ class Elimination:
             return build_set_data(data, self.lapse)
         return build_pair_data(data, float(self.lapse), self.unique, self.ties)
 
-    def fix_prior(self, data: PairedComparisons | Choices) -> "Elimination":
-        """Return the likelihood itself: its priors do not depend on the data."""
-        return self
-
     def sample_prior_parameters(
         self,
         data: PairedComparisons | Choices,

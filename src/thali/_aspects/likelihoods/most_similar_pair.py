@@ -103,10 +103,6 @@ class MostSimilarPair:
         )
         return sets, make_pair_set_cache
 
-    def fix_prior(self, data: Triplets) -> "MostSimilarPair":
-        """Return the likelihood itself: its priors do not depend on the data."""
-        return self
-
     def sample_prior_parameters(
         self, data: Triplets, weights: GammaWeights | NormalWeights, rng: np.random.Generator
     ) -> dict[str, float]:

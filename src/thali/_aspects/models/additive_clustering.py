@@ -341,7 +341,6 @@ class AdditiveClustering(AdditiveAnswers):
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": FEATURE_SAMPLING, "map": ANNEALING}
     _matrix: ClassVar[str] = SIMILARITIES
-    _fixed_arguments: dict[Any, Any] | None = None  # of the sampling task, if calibrated
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.additive_clustering"
 
     sigma_scores_: "pandas.Series"
@@ -400,8 +399,6 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _build_task_arguments(self, data: Any) -> dict[Any, Any]:
         """Return arguments of the sampling task; cross-validate sigma if it is None."""
-        if self._fixed_arguments is not None:
-            return self._fixed_arguments
         task_arguments = self._build_arguments_before_sigma(data)
         if self._needs_sigma_choice(data):
             task_arguments["likelihood"] = Additive(self._choose_sigma(data), bool(self.constant))
@@ -464,8 +461,6 @@ class AdditiveClustering(AdditiveAnswers):
 
     def _needs_sigma_choice(self, data: Any) -> bool:
         """Return whether sigma must be chosen by cross-validation."""
-        if self._fixed_arguments is not None:
-            return False
         if self.sigma is not None or not choose_rules(data).lacks_sigma(data):
             return False
         return (
