@@ -314,10 +314,6 @@ def test_models_of_choice_experiments_answer_alike(name):
     ].sum() == pytest.approx(1.0)
     assert model.level_effects(ci=0.95)[["low", "effect", "high"]].stack().between(0, 1).all()
     assert set(model.willingness_to_pay("price")["attribute"]) == {"brand", "zoom"}
-    best = model.best_products(
-        {key: list(own) for key, own in levels.items()}, market.head(1), top=2
-    )
-    assert best["line"].tolist() == [1, 2] and list(best)[1 : 1 + len(levels)] == list(levels)
     assert model.findings()["market"].widget
 
 

@@ -140,7 +140,6 @@ def test_scenarios_are_markets_side_by_side(multinomial):
 def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
     """`low` and `high` of the one estimate, else NAME_low and NAME_high of the column NAME, or of
     people."""
-    every = {"price": [5, 25], "brand": ["A"], "zoom": ["no", "yes"]}
     tables = {
         (): hierarchical.level_effects(ci=0.5),
         ("range_share",): hierarchical.attribute_importance(ci=0.5),
@@ -149,7 +148,6 @@ def test_the_ends_of_intervals_are_called_as_in_every_table(hierarchical):
             MARKET, change={"price": 5}, ci=0.5
         ),
         ("share",): hierarchical.demand("price", "B", [10, 20], MARKET, ci=0.5),
-        ("profit",): hierarchical.best_products(every, MARKET.head(1), price="price", ci=0.5),
     }
     for estimates, table in tables.items():
         ends = [f"{name}_{end}" for name in estimates for end in ("low", "high")] or ["low", "high"]

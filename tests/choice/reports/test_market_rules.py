@@ -103,7 +103,6 @@ def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
     market, these = "in the population (estimated from 8 respondents)", "of 8 respondents"
-    space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 
     def whose(people):
         asked = {"people": people}
@@ -111,8 +110,6 @@ def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
         yield hierarchical.market_shares(MARKET, each_draw=True, **asked)
         yield hierarchical.demand("price", "B", [10], MARKET, **asked)
         yield hierarchical.elasticities(MARKET, **asked)
-        yield hierarchical.source_of_volume(MARKET, "C", **asked)
-        yield hierarchical.best_products(space, MARKET.head(1), **asked)
 
     for people, sentence in (
         (None, market),
@@ -297,21 +294,6 @@ def test_an_arc_is_by_the_middle_of_both_ends(multinomial, data):
     )
 
 
-def test_the_source_of_volume_is_what_others_lose(multinomial, hierarchical):
-    u, _ = utilities(hierarchical)
-    before, after = softmax(u[:, :, :2]).mean(axis=1), softmax(u).mean(axis=1)
-    wanted = ((before - after[:, :2]) / after[:, 2:]).mean(axis=0)
-    table = hierarchical.source_of_volume(MARKET, "C", **THESE)
-    np.testing.assert_allclose(table["source"], wanted, rtol=1e-9)
-    assert table["source"].sum() == pytest.approx(1.0)
-    assert table.attrs["won"] == pytest.approx(after[:, 2].mean())
-    twice = hierarchical.source_of_volume(MARKET, ["C", "C"], **THESE)
-    np.testing.assert_array_equal(twice["source"], table["source"])
-    # the same tastes: in proportion to the shares
-    table = multinomial.source_of_volume(MARKET, ["C"])
-    np.testing.assert_allclose(table["source"], table["proportional"], rtol=1e-9)
-
-
 def test_the_reach_of_a_line_is_who_likes_one_of_it_better_than_nothing(hierarchical, multinomial):
     """Without that option: who would choose one of it more often than chance."""
     u, _ = utilities(hierarchical)
@@ -439,10 +421,6 @@ def test_bad_settings_of_elasticities_are_refused(multinomial):
         )
         limited = dict.fromkeys("ABCDE", 0.5)
         multinomial.market_shares(five, availability=limited, rule="randomised-first-choice")
-    with refused(ArgumentError, "product 'Z'"):
-        multinomial.source_of_volume(MARKET, "Z")
-    with refused(ArgumentError, "contains every product"):
-        multinomial.source_of_volume(MARKET, ["A", "B", "C"])
     with refused(ArgumentError, "cost", "got 'much'"):
         multinomial.demand("price", "B", [5], MARKET, cost="much")
     with refused(DataError, "ChoiceExperiment", "got DataFrame"):

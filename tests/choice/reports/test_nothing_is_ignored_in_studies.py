@@ -25,21 +25,14 @@ MARKET = pd.DataFrame(
         "zoom": ["no", "yes", "yes"],
     }
 )
-SPACE = {"price": [5.0, 15.0], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 # How each answer is asked; each takes the arguments that are tried below.
 CALLS = {
     "market_shares": lambda model, products=MARKET, **how: model.market_shares(products, **how),
     "demand": lambda model, products=MARKET, attribute="price", product="A", values=(5.0, 15.0), **how: (
         model.demand(attribute, product, list(values), products, **how)
     ),
-    "best_products": lambda model, products=MARKET, attributes=SPACE, **how: model.best_products(
-        attributes, products, **how
-    ),
     "elasticities": lambda model, products=MARKET, attribute="price", **how: model.elasticities(
         products, attribute, **how
-    ),
-    "source_of_volume": lambda model, products=MARKET, new="C", **how: model.source_of_volume(
-        products, new, **how
     ),
     "reach": lambda model, products=MARKET, size=1, **how: model.respondents.reach(
         products, size, **how
@@ -57,13 +50,10 @@ OF_MARKETS = (
     "market_shares",
     "demand",
     "elasticities",
-    "source_of_volume",
-    "best_products",
     "reach",
 )
 # a median of two classes is that of one, whoever else is asked
 ONE = [[f"p{number}"] for number in range(12)]
-NAMES = {"competitors": "products"}  # of the market, in `best_products`
 NO_DATA = {"self", "cores", "random_seed"}
 # Of each property of a table of products, what is changed in it; None: columns that are no
 # attribute, warned of.
@@ -112,14 +102,9 @@ ARGUMENTS = {
     "data": [read(table().head(18))],
     "people": ["age == 20", *ONE],
     "respondent_weights": ["heavy", *np.eye(12)],
-    "n": [2],
-    "costs": [{"price": {5.0: 4.0, 15.0: 1.0}}],
-    "price": ["brand"],
-    "top": [2],
     "attribute": ["zoom"],
     "product": ["B"],
     "values": [(5.0, 25.0)],
-    "attributes": [SPACE | {"price": [5.0, 25.0]}],
 }
 # As small as they may be; kernels run as Python.
 FITS = {
@@ -179,7 +164,7 @@ def parameters_of(fitted, name):
     """The parameters of a method of models, or of their results about respondents."""
     owner = fitted["hierarchical"].respondents if name in OF_RESPONDENTS else th.MultinomialLogit
     parameters = inspect.signature(getattr(owner, name)).parameters
-    return {NAMES.get(each, each) for each in parameters}
+    return set(parameters)
 
 
 @pytest.mark.usefixtures("uncompiled")

@@ -7,8 +7,8 @@ respondent_results.py   results about respondents
 market_tables.py        tables of products
 people_weights.py       selected respondents and their weights
 share_settings.py       choice rules, availability, and actual shares
-market_shares.py        market shares, demand curves, and the best products to offer
-substitution.py         elasticities, and source of volume
+market_shares.py        market shares and demand curves
+substitution.py         elasticities
 product_lines.py        product lines with the largest reach
 level_effects.py        preferences between levels, and importance of attributes
 level_utilities.py      utilities of levels

@@ -1,6 +1,6 @@
 """`MarketMethods`: methods for market studies that every model of described products has."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._model.method_requirements import requires
@@ -306,66 +306,6 @@ class MarketMethods:
         from .holdout_predictions import tabulate_holdouts
 
         return tabulate_holdouts(self, data)
-
-    def source_of_volume(
-        self,
-        products: "pandas.DataFrame",
-        new: str | Sequence[str],
-        people: Any = None,
-        respondent_weights: Any = None,
-        ci: float = INTERVAL,
-        cores: int | None = None,
-        random_seed: "RandomSeed" = 0,
-        rule: str = LOGIT,
-        scale: float = 1.0,
-        availability: Mapping[str, float] | None = None,
-    ) -> "pandas.DataFrame":
-        r"""Compute the share of a new product's buyers that each other product loses.
-
-        .. math::
-
-            \frac{s_j(\text{without}) - s_j(\text{with})}{\sum_{k \text{ new}} s_k(\text{with})}
-
-        Parameters
-        ----------
-        products : data frame
-            The market with the new product, as for `market_shares`.
-        new : str or list of str
-            The products that are new in the market.
-        people, respondent_weights, ci, cores, random_seed, rule, scale, availability : optional
-            As for `market_shares`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row for each other product, including the no-choice option: `before`, `after`;
-            `lost` and `source`, its share of the new products' gain, with their intervals and
-            errors; `proportional`, the source if all respondents had the same tastes and products
-            lost in proportion to their shares. ``attrs["won"]``: the share of the new products.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            As `market_shares`.
-        ArgumentError
-            As `market_shares`, or if a new product is not in the market, or every product is new.
-        """
-        from .share_settings import ShareSettings
-        from .substitution import tabulate_source_of_volume
-
-        return tabulate_source_of_volume(
-            self._get_fitted_chooser(),
-            products,
-            new,
-            people,
-            respondent_weights,
-            ci,
-            ShareSettings(rule, scale, availability),
-            cores,
-            random_seed,
-        )
 
     def demand(
         self,
@@ -688,91 +628,5 @@ class MarketMethods:
             people,
             respondent_weights,
             ci,
-            random_seed,
-        )
-
-    def best_products(
-        self,
-        attributes: Mapping[str, Any],
-        competitors: "pandas.DataFrame",
-        n: int = 1,
-        costs: Mapping[str, Mapping[Any, float]] | None = None,
-        price: str | None = None,
-        people: Any = None,
-        respondent_weights: Any = None,
-        ci: float = INTERVAL,
-        top: int = 5,
-        cores: int | None = None,
-        random_seed: "RandomSeed" = 0,
-    ) -> "pandas.DataFrame":
-        r"""Search the products with the largest share or profit against competitors.
-
-        .. math:: \max_{x_1, \dots, x_n} \sum_j s_j(x) \quad \text{or} \quad
-            \sum_j s_j(x) \Big(\text{price}_j - \sum_i \text{cost}_{i x_{ji}}\Big)
-
-        The line is built by adding the best products one by one, and then by exchanging products
-        while that helps. With at most 300 possible products, all are tried in each position,
-        otherwise attribute by attribute. The search uses some of the draws; the 20 best lines are
-        then compared in all draws.
-
-        Parameters
-        ----------
-        attributes : dict of lists
-            Every attribute -> its possible values; a list of one value keeps it fixed.
-        competitors : data frame
-            The competing products, as for `market_shares`, including the no-choice option if the
-            data have one.
-        n : int
-            Number of products of the line.
-        costs : dict of dicts, optional
-            Attribute -> level -> its cost; costs of several attributes are added.
-        price : str, optional
-            The attribute with the revenue per sale; the objective is then the profit per person of
-            the market.
-        people, respondent_weights, ci : optional
-            As for `market_shares`.
-        top : int
-            Number of lines listed.
-        cores : int, optional
-            Threads; does not affect the numbers.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            As for `market_shares`.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row per product of each line, the best line first: `line`, the attributes; `share`
-            or `profit` of the line, its interval (`share_low` to `share_high`, or the same for the
-            profit) and standard error; `probability_best`, the share of draws in which it is the
-            best of the lines compared.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        DataError
-            If the competitors cannot be read, or contain an unknown level.
-        ArgumentError
-            If an attribute lacks its levels, or costs do not cover them; otherwise as
-            `market_shares`.
-
-        References
-        ----------
-        Green & Krieger (1985), Models and heuristics for product line selection.
-        """
-        from .market_shares import tabulate_best_products
-
-        return tabulate_best_products(
-            self._get_fitted_chooser(),
-            attributes,
-            competitors,
-            n,
-            costs,
-            price,
-            people,
-            respondent_weights,
-            ci,
-            top,
-            cores,
             random_seed,
         )

@@ -96,17 +96,6 @@ def parse_single_market(scheme: "Scheme", products: "pandas.DataFrame") -> Marke
     return markets[0]
 
 
-def parse_competitors(scheme: "Scheme", products: "pandas.DataFrame") -> "pandas.DataFrame":
-    """Return the checked table of competing products, at least one."""
-    if not is_data_frame(products) or not len(products):
-        raise DataError(
-            "`competitors` must be a data frame with one row per competing product, including the"
-            f" no-choice option, and one column per attribute; got {type(products).__name__}."
-        )
-    frame = products.set_axis([str(name) for name in products.columns], axis=1)
-    return _add_no_choice_columns(scheme, _drop_task_columns(scheme, frame))
-
-
 def _drop_task_columns(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
     """Return a product table without columns of respondents, tasks and choices."""
     design_columns = (scheme.respondent, scheme.task, scheme.chosen)

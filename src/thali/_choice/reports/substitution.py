@@ -1,24 +1,21 @@
-"""Tables of substitution between products: elasticities and source of volume."""
+"""Tables of substitution between products: elasticities."""
 
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._argument_checks import is_list
 from thali._data.experiments.attribute_levels import parse_number
-from thali._inference.numerics.weight_shares import compute_shares
 from thali._inference.user_warnings import silence_warnings
 from thali._labels import format_label, shorten, suggest
 from thali._posterior.posterior_interval import check_interval
 from thali.errors import Argument, ArgumentError, Setting
 
-from .choice_draws import LOGIT, Chooser, point_estimate
+from .choice_draws import LOGIT, Chooser
 from .market_shares import summarize_draws
 from .market_tables import (
     Market,
     apply_change,
-    find_product,
     parse_single_market,
 )
 from .people_weights import draw_people_weights
@@ -230,65 +227,3 @@ def _find_next_level(current_number: float, levels: list[float]) -> tuple[float,
             " values.",
         )
     return lower_levels[-1], current_number
-
-
-def tabulate_source_of_volume(
-    chooser: Chooser,
-    products: "pandas.DataFrame",
-    new: Any,
-    people: Any,
-    respondent_weights: Any,
-    ci: float,
-    settings: ShareSettings,
-    cores: int | None,
-    random_seed: "RandomSeed",
-) -> "pandas.DataFrame":
-    """Tabulate the share that each product loses to new products."""
-    import pandas as pd
-
-    from thali._exportable_table import Table
-
-    ci = check_interval(ci)
-    market = parse_single_market(chooser.data.scheme, products)
-    if not is_list(new):
-        new = [new]
-    new_indices = list(
-        dict.fromkeys(find_product(format_label(label), market.labels, "new") for label in new)
-    )
-    if not new_indices:
-        raise ArgumentError(Argument("new"), " is empty; give at least one product of the market.")
-    other_indices = [index for index in range(len(market.labels)) if index not in new_indices]
-    if len(other_indices) < 1:
-        raise ArgumentError(
-            Argument("new"),
-            " contains every product of the market; leave at least one as a source.",
-        )
-    before_market = market._replace(
-        labels=[market.labels[k] for k in other_indices], table=market.table.iloc[other_indices]
-    )
-    settings = settings.validate([market])
-    weights = draw_people_weights(chooser, people, respondent_weights, random_seed)
-    shares_before, shares_after = settings.shares(
-        chooser, [before_market, market], weights.drawn, cores, random_seed
-    )
-    new_share = shares_after[:, new_indices].sum(axis=1, keepdims=True)
-    shares_after = shares_after[:, other_indices]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        column_draws = {
-            "before": shares_before,
-            "after": shares_after,
-            "lost": shares_before - shares_after,
-            "source": (shares_before - shares_after) / new_share,
-            "proportional": compute_shares(shares_before),
-        }
-    table_columns = {name: point_estimate(chooser, draws) for name, draws in column_draws.items()}
-    for name in ("lost", "source"):
-        table_columns |= summarize_draws(chooser, name, column_draws[name], ci)
-    table = Table(table_columns, index=pd.Index(before_market.labels, name="product"))
-    table.attrs.update(
-        chooser.interval_attrs(ci),
-        new=[market.labels[k] for k in new_indices],
-        whose=weights.whose,
-        won=float(point_estimate(chooser, new_share)[0]),
-    )
-    return table
