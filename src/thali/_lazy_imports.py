@@ -5,8 +5,6 @@ from typing import Any
 
 HOMES = {
     "Model.report": "thali._surfaces.report:report",
-    "Classifier.cross_validate": "thali._comparison.classifier_holdouts:cross_validate",
-    "Classifier.check_folds": "thali._comparison.classifier_holdouts:check_folds",
     "Picture.draw": "thali.plots:__getattribute__",
     "Tree.plot": "thali._plots.option_tree:tree",
 }

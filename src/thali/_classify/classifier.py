@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._data.classification_data import Observations, TrainingData, merge_rows, wrap_sparse_rows
+from thali._data.classification_data import TrainingData, merge_rows, wrap_sparse_rows
 from thali._data.report_facts import MAX_LISTED
 from thali._inference.markov_chains import Run
 from thali._labels import format_plural, list_names
-from thali._lazy_imports import load_method
 from thali._model.base import Job
 from thali._model.fitting_methods import MAXIMUM, Engine
 from thali._model.markov_chain_model import MarkovChainModel, require_prior
@@ -42,7 +41,6 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._inference.random_seeds import RandomSeed
-    from thali._model.finding_settings import AnswerSettings
 
 
 class Classifier(Predictions, MarkovChainModel):
@@ -71,14 +69,6 @@ class Classifier(Predictions, MarkovChainModel):
     random_state: Any
     _FINDINGS: ClassVar[str] = "thali._classify.classifier_findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
-
-    def _complete_settings(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
-        """Return report settings with the fitted rows; raise for invalid folds."""
-        if isinstance(data, Observations):
-            settings = replace(settings, rows=(data.covariates, data.labels))
-        if settings.rows is not None:
-            load_method("Classifier.check_folds")(np.asarray(settings.rows[1]), settings.folds)
-        return settings
 
     def _format_python(self) -> str:
         """Return the fit as lines of Python code."""

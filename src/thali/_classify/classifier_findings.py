@@ -6,7 +6,6 @@ import numpy as np
 
 from thali._inference.index_arithmetic import argsort_descending
 from thali._labels import list_names
-from thali._lazy_imports import load_method
 from thali._model.common_findings import (
     convergence,
     data,
@@ -27,13 +26,10 @@ from thali._model.finding import (
 )
 from thali._model.finding_settings import AnswerSettings
 from thali._model.references import Cite
-from thali._model.registry import find_spec
 from thali._model.sentence_templates import format_estimate, phrase
 from thali._number_format import format_number, format_probability
 from thali._posterior.posterior_interval import compute_interval, describe_interval
 from thali._posterior.posterior_tree import PosteriorTree
-
-from .cross_validation_scores import STOPPED, Scores
 
 if TYPE_CHECKING:
     import pandas
@@ -63,17 +59,6 @@ ENGLISH = {
     " are nonzero, all others exactly 0",
     "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute"
     " value first",
-    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the"
-    " other folds",
-    "cv.better": "{name} has a lower error rate than always predicting the majority class"
-    " (difference {mean}, standard error {error}).",
-    "cv.worse": "{name} has a higher error rate than always predicting the majority class"
-    " (difference {mean}, standard error {error}).",
-    "cv.open": "The error rate of {name} is not significantly lower than that of always predicting"
-    " the majority class (difference {mean}, standard error {error}).",
-    "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
-    "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has"
-    " predicted probability 0.",
     "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of {rows} rows"
     " (mean probability {mean}). These are the training rows; expect lower probabilities for"
     " new rows.",
@@ -172,7 +157,6 @@ def _load_weight_draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     )
 
 
-_ESTABLISHED = 2.0  # smallest difference that is called established, in standard errors
 _MIN_SHOWN = 0.0005  # relative weight, with three decimals
 _NAMED = 3
 _WORST = 10
@@ -200,100 +184,6 @@ def _has_posterior(model: "Classifier") -> bool:
 
 
 # predictions --------------------------------------------------------------------------------------
-
-
-@finding("cross_validation", "Cross-validation", ON_SCREEN)
-def cross_validation(model: "Classifier", settings: AnswerSettings) -> Finding | None:
-    """Report error rate and log loss against majority class and class frequencies."""
-    scores = _cross_validate(model, settings)
-    if scores is None:
-        return None
-    notes = []
-    ending_text = ""
-    is_stopped = scores.fault == STOPPED
-    if scores.fault:
-        fault = scores.fault.rstrip(".")
-        ending_text = phrase(ENGLISH, "cv.ended", done=scores.done, folds=scores.folds, fault=fault)
-        notes.append(ending_text)
-    if not len(scores.errors):
-        return Finding(
-            notes=tuple(notes), stopped=is_stopped, brief=Brief("Prediction", ending_text)
-        )
-    if n_impossible := int(np.isinf(scores.losses).sum()):
-        notes.append(phrase(ENGLISH, "cv.infinite", rows=f"{n_impossible:,}"))
-    model_name = _read_model_name(model)
-    title = phrase(ENGLISH, "cv.title", rows=f"{len(scores.errors):,}", done=scores.done)
-    score_table = _build_score_table(model_name, scores)
-    return Finding(
-        _compare_majority_class(model_name, scores),
-        title=str(title),
-        table=scores.table(),
-        shown=score_table,
-        notes=tuple(notes),
-        stopped=is_stopped,
-        brief=Brief("Prediction", table=score_table),
-    )
-
-
-def _cross_validate(model: Any, settings: AnswerSettings) -> Scores | None:
-    """Return cross-validation scores, or the stored ones; None if not requested."""
-    stored_scores = vars(model).get("cross_validation_")
-    if stored_scores is not None and (stored_scores.folds, stored_scores.seed) == (
-        settings.folds,
-        settings.random_seed,
-    ):
-        return stored_scores
-    if not settings.folds or settings.rows is None or model._interrupted_:
-        return None
-    cores = settings.cores
-    if not _has_posterior(model):  # such a fit is too short for a process
-        cores = 1
-    model.cross_validation_ = load_method("Classifier.cross_validate")(
-        model, settings.rows, settings.folds, settings.random_seed, cores
-    )
-    return model.cross_validation_
-
-
-def _build_score_table(name: str, scores: Scores) -> "pandas.DataFrame":
-    """Return a table of mean error and log loss with standard errors."""
-    import pandas as pd
-
-    no_estimates = (np.nan, np.nan)
-    rows = {
-        name: (*_compute_mean_error(scores.errors), *_compute_mean_error(scores.losses)),
-        "majority class": (*_compute_mean_error(scores.base_errors), *no_estimates),
-        "class proportions": (*no_estimates, *_compute_mean_error(scores.base_losses)),
-    }
-    columns = ["error_rate", "error_rate_se", "log_loss", "log_loss_se"]
-    return pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("prediction")
-
-
-def _compute_mean_error(costs: np.ndarray) -> tuple[float, float]:
-    """Return mean and standard error of the costs; NaN without costs."""
-    mean = float(costs.mean())
-    if not np.isfinite(mean) or len(costs) == 1:
-        return mean, np.nan
-    return mean, float(costs.std(ddof=1)) / np.sqrt(len(costs))
-
-
-def _compare_majority_class(name: str, scores: Scores) -> Text:
-    """Return a sentence that compares the error rate with the majority class's."""
-    mean_difference, standard_error = _compute_mean_error(scores.errors - scores.base_errors)
-    sentence_key = "cv.worse"
-    if not abs(mean_difference) > _ESTABLISHED * standard_error or mean_difference == 0:
-        sentence_key = "cv.open"
-    elif mean_difference < 0:
-        sentence_key = "cv.better"
-    error = f"{standard_error:.3f}"
-    return phrase(ENGLISH, sentence_key, name=name, mean=f"{mean_difference:.3f}", error=error)
-
-
-def _read_model_name(model: "Classifier") -> str:
-    """Return the model's registered name, or its class name."""
-    spec = find_spec(model)
-    if spec is None:
-        return type(model).__name__
-    return spec.name
 
 
 # weights and coefficients -------------------------------------------------------------------------
@@ -520,5 +410,5 @@ def describe_methods(model: Any) -> tuple[Text, ...]:
     return (phrase(ENGLISH, "methods.laplace", source=Cite("polson2013", inside=True)),)
 
 
-_FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]), cross_validation)
+_FIRST_MAKERS = (make_question_maker(lambda model: ENGLISH["asked"]),)
 _LAST_MAKERS = (data, make_methods_maker(describe_methods), convergence)

@@ -1,13 +1,11 @@
-"""Splitter and scorer of classifiers, and cross-validation."""
+"""Splitter and scorer of classifiers."""
 
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._classify.cross_validation_scores import STOPPED, Scores
 from thali._number_format import format_percent
-from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, InterruptedWarning
+from thali.errors import Argument, ArgumentError, DataError
 
 from .score_table import ScoreTable
 from .scorer import BASE, Scorer
@@ -250,90 +248,3 @@ def score_rows(p: np.ndarray, true_codes: np.ndarray) -> dict[str, list[Any]]:
         "hits": (p.argmax(axis=1) == true_codes).astype(float).tolist(),
         "brier": ((p - is_true_class) ** 2).sum(axis=1).tolist(),
     }
-
-
-# Cross-validation of classifiers, compared with class proportions ---------------------------------
-
-
-def check_folds(labels: np.ndarray, folds: int) -> None:
-    """Raise ArgumentError unless the rows can be split into this number of folds."""
-    max_folds = count_foldable_rows(labels)
-    if folds and not 2 <= folds <= max_folds:
-        raise ArgumentError(
-            Argument("folds"),
-            f" must be from 2 to {max_folds:,} (the number of rows in classes with at least two"
-            f" members), or 0 for no cross-validation; got {folds}.",
-        )
-
-
-def cross_validate(
-    model: "Classifier",
-    rows: tuple[Any, Any],
-    folds: int,
-    seed: int | None,
-    cores: int | None = None,
-    progressbar: bool = True,
-) -> Scores:
-    """Predict each fold by a fit to the others; return the scores.
-
-    Parameters
-    ----------
-    model : classifier
-        The model whose arguments each fit has; it is not changed.
-    rows : covariates and classes
-        The arguments of `fit`.
-    folds : int
-    seed : int or None
-        The seed of the folds and of the fits; None is 0, so that all models have the same folds.
-    cores : int or None
-        The cores of each fit.
-    progressbar : bool
-
-    Returns
-    -------
-    Scores
-        Scores of the folds that could be fitted and were finished before Ctrl-C.
-    """
-    from .held_out_fits import run_comparison
-
-    no_scores = Scores(*np.zeros((5, 0)), folds=folds, seed=seed or 0)
-    settings = {}
-    if "_state_" in vars(model):
-        settings["thin"] = model._state_.run.thin
-    try:
-        with warnings.catch_warnings():  # the error names both
-            warnings.simplefilter("ignore", InterruptedWarning)
-            warnings.simplefilter("ignore", IncompleteWarning)
-            table = run_comparison(
-                {"model": model},
-                RowSplitter(rows),
-                ClassScorer(),
-                prepared_models={},
-                settings=settings,
-                hold_out=None,
-                folds=folds,
-                # one fold after another: the chains of each fit run in parallel, with loaded
-                # kernels
-                cores=1,
-                cores_of_fit=cores,
-                random_seed=seed or 0,
-                progressbar=progressbar,
-            )
-    except KeyboardInterrupt:  # before the first fold was finished
-        return no_scores._replace(fault=STOPPED)
-    except ArgumentError as error:
-        return no_scores._replace(fault=str(error))
-    log_losses = table.attrs["rows"]
-    hits = table.attrs["hits"]
-    is_scored = log_losses["model"].notna().to_numpy()
-    missing_reasons = table.attrs["missing"]["why"]
-    fault_text = ""
-    if table.attrs["interrupted"]:
-        fault_text = STOPPED
-    elif len(missing_reasons):
-        fault_text = missing_reasons.iloc[0]
-    score_columns = (1.0 - hits["model"], log_losses["model"], 1.0 - hits[BASE], log_losses[BASE])
-    score_arrays = (
-        column.to_numpy()[is_scored] for column in (table.attrs["fold"], *score_columns)
-    )
-    return Scores._make((*score_arrays, folds, no_scores.seed, fault_text))

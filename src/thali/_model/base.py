@@ -315,8 +315,7 @@ class Model:
         **settings
             Other settings: random_seed (of checks and simulated respondents), cores, and settings
             of the model, such as similar (Jaccard index), estimator, market (a data
-            frame), price, segments, folds (of a cross-validation) with rows (the X and y of the
-            fit).
+            frame), price and segments.
 
         Returns
         -------

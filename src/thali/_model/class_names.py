@@ -67,7 +67,6 @@ PLACES = {
     "RowFilter": "thali._reading.row_filter:RowFilter",
     "Run": "thali._inference.markov_chains:Run",
     "Scheme": "thali._data.experiments.product_encoding:Scheme",
-    "Scores": "thali._classify.cross_validation_scores:Scores",
     "Setting": "thali.errors:Setting",
     "Similarities": "thali._data.similarities.similarities:Similarities",
     "Standard": "thali._classify.covariates_and_labels:Standardization",

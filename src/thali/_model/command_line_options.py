@@ -564,11 +564,3 @@ TARGET = Option(
 )
 
 # the answer
-FOLDS = Option(
-    "folds",
-    "Number of cross-validation folds (0: none). Models with the same --seed have the same folds.",
-    int,
-    REPORT,
-    default="5",
-    check=partial(check_integer, least=0),
-)

@@ -121,7 +121,6 @@ class Finding(PrintedObject):
     headline: str = ""
     widget: Any = None  # an interactive part of a page, such as a market
     leads: bool | None = None  # whether it comes first (True) or last (False) among answers
-    stopped: bool = False  # whether Ctrl-C cut it short
     key: str = ""
     question: str = ""
     place: tuple[str, ...] = BRIEF  # the surfaces that show it

@@ -48,10 +48,6 @@ class AnswerSettings:
         Overlap from which features or classes are treated as equal; None: the default of the model.
     estimator : str
         The estimate of similarities.
-    folds : int
-        Folds of the cross-validation; 0: none.
-    rows : (X, y), optional
-        Data of a classifier: for cross-validation and pictures of covariates.
     """
 
     ci: float = INTERVAL
@@ -69,8 +65,6 @@ class AnswerSettings:
     none: str | None = None
     similar: float | None = None
     estimator: str = "expectation"
-    folds: int = 0
-    rows: Any = None
 
     def select_given(self, *names: str) -> dict[str, Any]:
         """Return the named settings that are not None, as a dict."""
@@ -124,8 +118,6 @@ def build_settings(
         }
     options |= {option.name: option for option in (CI, SEED, CORES) if option.name not in options}
     allowed_names = list(options)
-    if "folds" in options:
-        allowed_names.append("rows")
     for name, value in arguments.items():
         if name not in allowed_names:
             raise ArgumentError(

@@ -102,6 +102,7 @@ ARGUMENTS = {
     "data": [read(table().head(18))],
     "people": ["age == 20", *ONE],
     "respondent_weights": ["heavy", *np.eye(12)],
+    "top": [2],
     "attribute": ["zoom"],
     "product": ["B"],
     "values": [(5.0, 25.0)],

@@ -38,26 +38,20 @@ def tables(folder):
     plants()[["len", "wid", "kind"]].to_csv("two.csv", index=False)
 
 
-def row_of(printed, name):
-    """The numbers of a line that starts with that name."""
-    (line,) = re.findall(rf"^{name}  .*$", printed, re.MULTILINE)
-    return [float(cell) for cell in line.split("  ") if cell.strip() not in ("", "-", name)]
-
-
 # what is printed ----------------------------------------------------------------------------------
 
 
 @pytest.mark.fit
 def test_the_table_is_described(done):
-    result = done("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0, "--print", "all")
+    result = done("fit", "plants.csv", *MAP, "--a", 1, "--print", "all")
     sentence = "60 rows, 3 covariates; 3 classes in 'kind': fern 20, moss 20, reed 20"
     assert result.err == f"thali: plants.csv: {sentence}\n"
-    assert "60 rows, 3 covariates, 3 classes" in result.out and "Cross-validation" not in result.out
+    assert "60 rows, 3 covariates, 3 classes" in result.out
 
 
 @pytest.mark.fit
 def test_the_support_of_the_maximum_is_exact(run):
-    printed = run("fit", "plants.csv", *MAP, "--a", 1, "--folds", 0, "--print", "all").out
+    printed = run("fit", "plants.csv", *MAP, "--a", 1, "--print", "all").out
     table = plants()
     model = thali.PlackettLuceRegression(method="map", a=1.0).fit(
         table[["len", "wid", "sap"]], table["kind"]
@@ -73,7 +67,7 @@ def test_the_support_of_the_maximum_is_exact(run):
 
 @pytest.mark.fit
 def test_coefficients_of_the_logit(done):
-    words = ["--target", "kind", "--model", "sparse-logit", "--folds", 2, "--seed", 1, *SHORT]
+    words = ["--target", "kind", "--model", "sparse-logit", "--seed", 1, *SHORT]
     result = done("fit", "plants.csv", *words, "--out", "results", "--print", "all")
     assert "relative to class 'fern'" in result.out and "Parameter η" in result.out
     coefs = pd.read_csv("results/coef.csv")
@@ -131,38 +125,6 @@ def test_an_only_member_is_never_left_out(run):
     assert fold[1] != fold[2]  # one of them always remains
 
 
-@pytest.mark.fit
-def test_the_printed_rates_are_those_of_fits_to_the_other_folds(run):
-    printed = run(
-        "fit", "plants.csv", *MAP, "--a", 1.1, "--folds", 4, "--seed", 7, "--print", "all"
-    ).out
-    X, y = plants()[["len", "wid", "sap"]].to_numpy(), plants()["kind"].to_numpy()
-    fold = folds_of(y, 4, seed=7)
-    wrong, loss, base_wrong, base_loss = [], [], [], []
-    for number in range(4):
-        train = fold != number
-        model = thali.PlackettLuceRegression(method="map", a=1.1).fit(X[train], y[train])
-        for x, label in zip(X[~train], y[~train], strict=True):
-            known = [name for name in sorted(set(y))]
-            counts = [sum(y[train] == name) for name in known]
-            wrong.append(model.predict([x])[0] != label)
-            loss.append(-np.log(model.predict_proba([x])[0, known.index(label)]))
-            base_wrong.append(known[int(np.argmax(counts))] != label)
-            base_loss.append(-np.log(counts[known.index(label)] / sum(counts)))
-    rates = row_of(printed, "plackett-luce")
-    assert rates[0] == pytest.approx(np.mean(wrong), abs=5e-4)
-    assert rates[2] == pytest.approx(np.mean(loss), abs=5e-4)
-    assert rates[3] == pytest.approx(np.std(loss, ddof=1) / np.sqrt(60), abs=5e-4)
-    assert row_of(printed, "majority class")[0] == pytest.approx(np.mean(base_wrong), abs=5e-4)
-    assert row_of(printed, "class proportions")[0] == pytest.approx(np.mean(base_loss), abs=5e-4)
-    gain = np.mean(base_wrong) - np.mean(wrong)
-    error = np.std(np.subtract(base_wrong, wrong, dtype=float), ddof=1) / np.sqrt(60)
-    assert (
-        f"predicting the majority class (difference {-gain:.3f}, standard error {error:.3f})"
-        in printed
-    )
-
-
 def left_out(model, table, folds, seed):
     """A comparison of that model alone, whose fits are those of a cross-validation."""
     X, y = table.drop(columns="kind"), table["kind"]
@@ -187,80 +149,6 @@ def test_a_covariate_that_does_not_vary_in_a_fold_means_nothing_there():
     assert np.any(losses != others)
 
 
-@pytest.mark.fit
-def test_what_was_finished_is_told_when_a_fold_fails(run, stand_in):
-    fits = []
-
-    class Fails(thali.PlackettLuceRegression):
-        def fit(self, X, y, cores=None, progressbar=True, job=None):
-            fits.append(len(X))
-            if len(fits) == 4:  # the third after that of all rows
-                raise DataError("no weight is left")
-            return super().fit(X, y, cores=cores, progressbar=progressbar, job=job)
-
-    stand_in("plackett-luce", Fails)
-    result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results", "--print", "all")
-    assert "48 rows in 4 folds" in result.out
-    says(result.out, "4 of 5 folds: DataError: no weight is left.")
-    assert pd.read_csv("results/cross_validation.csv")["rows"].tolist() == [12] * 4
-
-
-@pytest.mark.fit
-def test_nothing_is_claimed_of_covariates_that_say_nothing(run):
-    rng = np.random.default_rng(3)
-    table = pd.DataFrame(rng.normal(size=(80, 2)), columns=["u", "v"]).assign(
-        kind=["a"] * 50 + ["b"] * 30
-    )
-    table.to_csv("noise.csv", index=False)
-    printed = run("fit", "noise.csv", *MAP, "--a", 1.1, "--print", "all").out
-    says(printed, "not significantly lower")
-    assert row_of(printed, "majority class")[0] == pytest.approx(30 / 80, abs=5e-4)
-
-
-@pytest.mark.fit
-def test_a_model_worse_than_none_is_said_to_be(run, stand_in):
-    class Wrong(thali.PlackettLuceRegression):
-        def predict_proba(self, X):
-            right = super().predict_proba(X).argmax(axis=1)
-            return 0.97 * np.eye(3)[(right + 1) % 3] + 0.01
-
-    stand_in("plackett-luce", Wrong)
-    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--print", "all").out
-    assert row_of(printed, "plackett-luce")[0] > 0.9
-    says(printed, "has a higher error rate")
-
-
-@pytest.mark.fit
-def test_an_impossible_class_costs_an_infinite_log_loss_and_is_told(run, stand_in):
-    class Sure(thali.PlackettLuceRegression):
-        def predict_proba(self, X):
-            return np.eye(3)[np.zeros(len(X), int)]
-
-    stand_in("plackett-luce", Sure)
-    printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--print", "all").out
-    says(printed, "40 rows")
-    assert "nan" not in printed and re.search(r"plackett-luce +0\.667 .* inf +-$", printed, re.M)
-
-
-@pytest.mark.fit
-def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, stand_in):
-    fits = []
-
-    class Stopped(thali.PlackettLuceRegression):
-        def fit(self, X, y, cores=None, progressbar=True, job=None):
-            fits.append(len(X))
-            if len(fits) == 4:
-                raise KeyboardInterrupt
-            return super().fit(X, y, cores=cores, progressbar=progressbar, job=job)
-
-    stand_in("plackett-luce", Stopped)
-    result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results", "--print", "all")
-    assert result.code == 130
-    says(result.out, "2 of", "5 folds")
-    assert "Relative weights" in result.out
-    assert len(pd.read_csv("results/cross_validation.csv")) == 2
-
-
 # what is written ----------------------------------------------------------------------------------
 
 
@@ -272,22 +160,22 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
         (
             "plants.csv",
             [*MAP, "--a", 1],
-            ["command.json", "cross_validation.csv", "model.nc", "weights.csv"],
+            ["command.json", "model.nc", "weights.csv"],
         ),
-        ("two.csv", [*MAP, "--a", 1, "--folds", 0], ["command.json", "model.nc", "weights.csv"]),
+        ("two.csv", [*MAP, "--a", 1], ["command.json", "model.nc", "weights.csv"]),
         (
             "two.csv",
-            ["--target", "kind", "--folds", 2, *SHORT],
-            ["cross_validation.csv", "posterior.nc", "summary.csv", "weights.csv"],
+            ["--target", "kind", *SHORT],
+            ["posterior.nc", "summary.csv", "weights.csv"],
         ),
         (
             "two.csv",
-            ["--target", "kind", "--model", "SparseLogit", "--folds", 0, *SHORT],
+            ["--target", "kind", "--model", "SparseLogit", *SHORT],
             ["coef.csv", "posterior.nc", "summary.csv"],
         ),
         (
             "plants.csv",
-            [*MAP, "--model", "sparse-logit", "--eta", 5, "--folds", 0],
+            [*MAP, "--model", "sparse-logit", "--eta", 5],
             ["coef.csv", "command.json", "model.nc"],
         ),
     ],
@@ -379,7 +267,7 @@ def test_an_option_of_other_models_is_refused(refused, word, spec):
 
 
 def test_an_option_of_classes_for_other_data_names_the_way_out(run):
-    line = run("fit", "celebrities", "--folds", 3).err
+    line = run("fit", "celebrities", "--transform", "none").err
     says(line, "'celebrities' was read as")
     says(line, "--target")
 
@@ -404,7 +292,6 @@ BAD = {
         ["plants.csv", "--target", "kind", "--transform", "log"],
         "exponential-pairs, none",
     ),
-    "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "words": (
         ["words.csv", "--target", "kind"],
         "Column 'name' is not numeric (line 2 of 'name' contains",
@@ -417,7 +304,7 @@ BAD = {
     "no class": (["nameless.csv", "--target", "kind"], "Line 3 has no class in 'kind'"),
     "no covariate": (["alone.csv", "--target", "kind"], "Expected at least two columns"),
     "continuous": (
-        ["continuous.csv", *MAP, "--a", "1", "--folds", "0"],
+        ["continuous.csv", *MAP, "--a", "1"],
         "a continuous target first",
     ),
     "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),

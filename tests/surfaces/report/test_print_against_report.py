@@ -67,8 +67,8 @@ CASES = {
             *"--classes 3 --starts 2 --seed 7 --segments 2 --of respondents".split(),
         )
     ],
-    "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],
-    "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],
+    "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--ci", 0.8],
+    "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--ci", 0.8],
 }
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*)?\.\d+(?:e[+-]\d+)?|(?<![\w.])-?\d[\d,]{5,}")
 DIGITS = 3  # of a number in a report, or more

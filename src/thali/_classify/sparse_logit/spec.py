@@ -8,7 +8,6 @@ from thali._model.command_line_options import (
     CHAINS,
     CI,
     CORES,
-    FOLDS,
     LABELS,
     MAX_TIME,
     METHOD,
@@ -51,7 +50,6 @@ SPARSE_LOGIT = ModelSpec(
         THIN.but(methods=_DRAWN),
         *(each.but(methods=_CHAINS) for each in (CORES, MAX_TIME)),
         SEED.but(to=MODEL, argument="random_state"),
-        FOLDS,
         CI.but(methods=_CHAINS),
     ),
 )

@@ -111,8 +111,7 @@ def run_fit(
     except KeyboardInterrupt:
         notify("stopped by Ctrl-C while writing results; files not listed above are missing.")
         raise typer.Exit(INTERRUPTED) from None
-    is_stopped = any(finding.stopped for finding in findings.select_surface(terminal.surface))
-    if is_stopped or (model._interrupted_ and "max-time" not in request.values):
+    if model._interrupted_ and "max-time" not in request.values:
         raise typer.Exit(INTERRUPTED)
 
 

@@ -30,7 +30,6 @@ from .resume_status import OVERWRITE
 
 LABELS = {WORTHS: "Bradley-Terry-Luce worths"}
 MANY_COMPARISONS = 10_000  # for which the sentence names the fastest command
-FOLDS = 5  # default number of folds of the cross-validation
 COMMAND_OPTIONS = (Option("model", "Name of the model."), OVERWRITE)  # for every model
 
 
@@ -79,9 +78,6 @@ class FitRequest(NamedTuple):
         from thali._reading.table_files import load_table
 
         settings: dict[str, Any] = {"cores": self.values.get("cores")} | self.arguments(REPORT)
-        if any(option.name == "folds" for option in self.spec.options):
-            settings.setdefault("folds", FOLDS)
-            settings["random_seed"] = self.values.get("seed", 0)
         if "market" in settings:
             settings["market"] = restore_saved_table(
                 data.scheme, load_table(folder / settings["market"]).frame
