@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._posterior.summary_table import compute_mean_ess
+from thali._posterior.summary_table import compute_mean_mcse
 
 __all__ = [
     "joint_distribution_test",
@@ -118,7 +118,7 @@ def joint_distribution_test(
     scores = {}
     for name, values in kept.items():
         draws = np.asarray(values, float)
-        error = draws.std() / np.sqrt(compute_mean_ess(draws[None, None])[0])
+        error = compute_mean_mcse(draws[None, None])[0]
         scores[name] = float((draws.mean() - expected[name]) / error)
     return scores
 

@@ -12,7 +12,6 @@ from thali._posterior.summary_table import (
     compute_diagnostics,
     compute_ess_and_r_hat,
     compute_mean_errors,
-    compute_mean_ess,
     compute_mean_mcse,
     compute_tail_ess,
     extend_summary,
@@ -75,7 +74,6 @@ def theirs(draws):
             "ess_bulk": array_stats.ess(draws, method="bulk"),
             "r_hat": array_stats.rhat(draws),
             "ess_tail": array_stats.ess(draws, method="tail", prob=0.89),
-            "ess_mean": array_stats.ess(draws, method="mean"),
             "mcse_mean": array_stats.mcse(draws, method="mean"),
         }
 
@@ -86,7 +84,6 @@ def ours(draws):
         "ess_bulk": ess,
         "r_hat": r_hat,
         "ess_tail": compute_tail_ess(draws, 0.89),
-        "ess_mean": compute_mean_ess(draws),
         "mcse_mean": compute_mean_mcse(draws),
     }
 

@@ -57,11 +57,6 @@ def compute_tail_ess(draws: np.ndarray, probability: float) -> np.ndarray:
     return _apply_in_blocks(block_tail_ess, draws)[0]
 
 
-def compute_mean_ess(draws: np.ndarray) -> np.ndarray:
-    """Return the effective sample size of each quantity's mean."""
-    return _apply_in_blocks(lambda block: _compute_ess(_split_chains(block)), draws)[0]
-
-
 def compute_mean_mcse(draws: np.ndarray) -> np.ndarray:
     """Return the Monte Carlo standard error of each quantity's mean."""
 

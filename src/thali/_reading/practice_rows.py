@@ -87,10 +87,7 @@ def _is_practice_flag(column: str) -> bool:
 
 
 def _find_practice_rows(table: "RawTable", data: "Frozen") -> list[_PracticeRows]:
-    """Find the columns in which some rows are labelled as practice.
-
-    Columns in conditions, and labels that are names of the data, are ignored.
-    """
+    """Find the columns in which some rows are labelled as practice, by labels of no option."""
     data_labels = _list_data_names(data)
     practice_columns = []
     for name, cells in table.frame.items():
