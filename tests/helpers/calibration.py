@@ -1,18 +1,15 @@
 """Simulation-based calibration: ranks of true values in posteriors of simulated data."""
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import thali as th
-from thali._aspects.likelihoods import Additive
-from thali._inference.random_seeds import RandomSeed, build_seed_sequence
-from thali._inference.user_warnings import silence_warnings
-from thali._model.markov_chain_model import MarkovChainModel
 from thali._model.simulated_data import draw_prior
-from thali._posterior.posterior_tree import LATENT
 from thali._posterior.summary_table import MIN_DRAWS, compute_mean_mcse
+from thali.errors import ThaliWarning
 
 if TYPE_CHECKING:
     import pandas
@@ -110,7 +107,7 @@ class Calibration:
 
 
 def calibrate(
-    model: MarkovChainModel, design: Any, n: int = 200, random_seed: RandomSeed = None, **fit: Any
+    model: Any, design: Any, n: int = 200, random_seed: int | None = None, **fit: Any
 ) -> Calibration:
     r"""Run a simulation-based calibration of a model.
 
@@ -136,7 +133,7 @@ def calibrate(
     Säilynoja, Bürkner & Vehtari (2022).
     """
     arguments = design if _is_classifier(model) else (design,)
-    prior_seed, fit_seed = build_seed_sequence(random_seed).spawn(2)
+    prior_seed, fit_seed = np.random.SeedSequence(random_seed).spawn(2)
     model = _copy_with_fixed_prior(model, design)
     simulated = _simulate_data(model, arguments, n, prior_seed)
     results = [
@@ -147,12 +144,12 @@ def calibrate(
     return _build_calibration(list(simulated[0][1]), ranks, n_draws)
 
 
-def _is_classifier(model: MarkovChainModel) -> bool:
+def _is_classifier(model: Any) -> bool:
     """Whether `fit` takes covariates and classes."""
     return isinstance(model, th.PlackettLuceRegression | th.SparseMultinomialLogit)
 
 
-def _copy_with_fixed_prior(model: MarkovChainModel, design: Any) -> MarkovChainModel:
+def _copy_with_fixed_prior(model: Any, design: Any) -> Any:
     """An unfitted copy whose prior does not depend on the answers."""
     if not isinstance(model, th.LatentFeatureModel | th.AdditiveClustering):
         return type(model)(**model.get_params())
@@ -164,13 +161,16 @@ def _copy_with_fixed_prior(model: MarkovChainModel, design: Any) -> MarkovChainM
 
 def fix_prior(likelihood: Any, data: Any) -> Any:
     """The likelihood with a prior of sigma that is fixed by these data."""
-    if not isinstance(likelihood, Additive) or likelihood.fixed_sigma(data) is not None:
+    if (
+        not isinstance(likelihood, th.likelihoods.Additive)
+        or likelihood.fixed_sigma(data) is not None
+    ):
         return likelihood
     return replace(likelihood, variance=likelihood.first_variance(data))
 
 
 def _simulate_data(
-    model: MarkovChainModel, design: tuple[Any, ...], n: int, seed: np.random.SeedSequence
+    model: Any, design: tuple[Any, ...], n: int, seed: np.random.SeedSequence
 ) -> list[tuple[tuple[Any, ...], dict[str, float]]]:
     """Simulate n data sets that the model can fit, with their true quantities."""
     # Only properties of the data decide which are skipped, so the other ranks remain uniform.
@@ -199,7 +199,7 @@ def _simulate_data(
 
 
 def _fit_and_rank(
-    model: MarkovChainModel,
+    model: Any,
     data: tuple[Any, ...],
     truth: dict[str, float],
     seed: np.random.SeedSequence,
@@ -208,10 +208,11 @@ def _fit_and_rank(
     """Fit a simulated data set; return ranks of true values, with the number of draws used."""
     seed, tie_seed = seed.spawn(2)
     rng = np.random.default_rng(tie_seed)
-    with silence_warnings():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ThaliWarning)
         tree = _fit_posterior(type(model)(**model.get_params()), data, seed, settings)
     draws_by_quantity = collect_quantities(
-        *(tree[name].dataset for name in ("posterior", LATENT) if name in tree.children)
+        *(tree[name].dataset for name in ("posterior", "latent_features") if name in tree.children)
     )
     return [
         _rank_truth(draws_by_quantity[name], true_value, rng) for name, true_value in truth.items()

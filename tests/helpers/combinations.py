@@ -299,7 +299,7 @@ OPTION_TABLES = {
     **dict.fromkeys(("nearer", "farther"), "triplets"),
     **dict.fromkeys(("odd",), "odd ones"),
     **dict.fromkeys(("ties",), "pairs with ties"),
-    **dict.fromkeys(("target", "folds"), "rows"),
+    **dict.fromkeys(("target",), "rows"),
     **dict.fromkeys(("none",), "experiment with none"),
     **dict.fromkeys(("attributes", "levels", "bought", "bins", "monotone", "codes"), "experiment"),
 }

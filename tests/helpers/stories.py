@@ -19,7 +19,7 @@ OF_TEST = {
 FORMATS = ("csv", "tex", "md", "xlsx")
 SHORT = {  # of the options that a model has
     **{"draws": 10, "tune": 5, "thin": 1, "chains": 2, "cores": 1, "seed": 1},
-    **{"sweeps_per_step": 2, "starts": 2, "folds": 2},
+    **{"sweeps_per_step": 2, "starts": 2},
 }
 # What is typed after an option, where the kind of option does not say it.
 TYPED = {
@@ -38,7 +38,7 @@ TYPED = {
     **{"bins": "price=2", "knots": "price=2", "linear": "price", "interactions": "price=brand"},
     **dict(availability="A=0.5 --market market.csv", holdouts="'task == 4'", alternatives="1,2,3"),
     **{"objects": "item1,item2", "leave-out": "pair", "aspects": "unique", "features": "2"},
-    **{"folds": "2", "max-time": "60", "design": "design.csv", "labels": "labels.csv", "ci": "0.9"},
+    **{"max-time": "60", "design": "design.csv", "labels": "labels.csv", "ci": "0.9"},
     **{"codes": "codes.csv", "tree": "tree.nwk", "leaf-length": "0.5 --tree tree.nwk"},
     **{"market": "market.csv", "actual": "actual.csv --market market.csv", "without": "sex"},
     **{"rule": "first-choice --market market.csv", "scale": "1 --market market.csv"},
@@ -62,7 +62,7 @@ OTHER_TABLES = {
     "actual.csv": "product,share\nA,0.6\nB,0.4\n",
     "options.csv": "option,size\na,1\nb,2\nc,4\n",
 }
-OF_FITS_ALONE = {"sweeps_per_step", "starts", "folds"}
+OF_FITS_ALONE = {"sweeps_per_step", "starts"}
 # or those of the parser of options
 ONE_SENTENCE = re.compile(r"thali: error: \S.*[.?]|Error: No such option: .*")
 

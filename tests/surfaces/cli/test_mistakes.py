@@ -94,7 +94,7 @@ def groups(name, leaf_length=0.1):
 
 
 LIKELIHOOD = "--method maximum-likelihood"
-MAP = "plants.csv --target kind --folds 0 --method map"
+MAP = "plants.csv --target kind --method map"
 CLASSES = "cams.csv --model product-classes"
 
 
@@ -395,8 +395,6 @@ TYPED_ALONE = [  # what cannot be done in Python
         "is given as both",
     ),
     ("bins that are none", f"{CLASSES} --bins price=few", "must be a number of bins"),
-    ("too many folds", "plants.csv --target kind --folds 9", "got 9"),
-    ("folds below zero", "plants.csv --target kind --folds -1", ">= 0; got -1"),
     ("no such target", "plants.csv --target colour", "got 'colour'"),
     ("no target", "plants.csv --model sparse-logit", "must name the column of classes"),
     ("no such market", f"{CLASSES} --market absent.csv", "absent.csv"),
