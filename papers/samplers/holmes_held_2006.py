@@ -148,7 +148,7 @@ def run(
             likelihoods[row] = logit_log_likelihood(
                 problem.codes, problem.counts, state.linear, 1.0
             )
-            scales[row, 0] = state.real[ETA]
+            scales[row] = state.real[ETA]
 
 
 @scalar

@@ -117,7 +117,7 @@ def test_eta_learned():
     )
     beta, log_eta = (
         np.stack([c.record.coef[:, 0, 0] for c in chains]),
-        np.log([c.record.scales[:, 0] for c in chains]),
+        np.log([c.record.eta for c in chains]),
     )
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR

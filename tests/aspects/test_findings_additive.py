@@ -10,7 +10,7 @@ import thali as th
 from thali.errors import PYTHON, Argument, ArgumentError, Words
 
 KEYS = "asked features n_features estimate similarity parameters check tempering summary".split()
-KEYS += ["data", "membership", "methods", "convergence"]
+KEYS += ["data", "methods", "convergence"]
 
 
 @pytest.fixture(scope="module")
@@ -46,24 +46,13 @@ def test_a_single_similarity_has_no_variance_to_account_for():
         said(found.sentence, "All similarities are equal")
 
 
-def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_that_of_the_features(
-    model,
-):
+def test_matched_features_have_a_table_of_their_owners(model):
     found = model.findings(similar=0.6)
     assert found["features"].picture.stem == "features" and "stability" in found["features"].table
     owners = found["membership"]
-    drawn = owners.picture.table
-    assert owners.picture.stem == "membership"
-    pd.testing.assert_frame_equal(drawn, model.membership(similar=0.6))
     pd.testing.assert_frame_equal(owners.table, model.membership(similar=0.6))
     assert {"page", "files"} <= set(owners.place)
-
-
-def test_without_matching_the_owners_are_a_picture_among_the_files_alone(model):
-    owners = model.findings()["membership"]
-    assert (
-        owners.table is None and owners.picture.stem == "membership" and owners.place == ("files",)
-    )
+    assert "membership" not in model.findings().keys()
 
 
 def test_what_is_not_known_is_refused_with_what_is(model):

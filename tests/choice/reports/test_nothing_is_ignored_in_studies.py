@@ -102,6 +102,7 @@ ARGUMENTS = {
     "data": [read(table().head(18))],
     "people": ["age == 20", *ONE],
     "respondent_weights": ["heavy", *np.eye(12)],
+    "price": ["brand"],
     "top": [2],
     "attribute": ["zoom"],
     "product": ["B"],
