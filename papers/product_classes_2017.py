@@ -15,6 +15,7 @@ from thali._comparison.compare import compare
 from thali.datasets import product_choices
 from thali.errors import ConvergenceWarning, InterruptedWarning
 
+from .plots.class_shares import class_shares
 from .reproduction_entry import Entry, Reproduction, Settings
 
 PAPER = "Daviet & McCausland (2017), draft"
@@ -94,7 +95,7 @@ def classes(settings: Settings) -> Reproduction:
         "The other program's figures are those of other data of this design.",
     ]
     pictures = {
-        "classes": partial(shown.plot, "classes"),
+        "classes": partial(class_shares, shown),
         "importance": partial(shown.plot, "attribute_importance"),
         "effects": partial(shown.plot, "level_effects"),
     }
