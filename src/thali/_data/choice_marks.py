@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number
 
 from .column_guesses import asks_for_odd, encode_cells
-from .column_readers import classify_yes_no, get_column
+from .column_readers import classify_yes_no, find_filled_cells, get_column
 from .column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -436,7 +436,7 @@ def is_free_text(column: "pd.Series") -> bool:
     """Return whether cells are texts, not numbers, of which most are different."""
     if has_numbers(column) or column.dtype.name == "category":
         return False
-    texts = list(map(format_label, column.dropna().unique()))
+    texts = list(map(format_label, find_filled_cells(column)))
     if len(texts) <= _FREE_TEXTS or 2 * len(texts) <= column.count():
         return False
     return not any(map(is_number, texts))

@@ -244,10 +244,20 @@ def read_row_texts(series: "pd.Series") -> np.ndarray:
     return np.array(texts, object)[codes]
 
 
+def find_filled_cells(column: "pd.Series") -> Any:
+    """Return the distinct cells of a column that are not missing, in their order."""
+    import pandas as pd
+
+    distinct_cells = column.unique()
+    return distinct_cells[~pd.isna(distinct_cells)]
+
+
 def list_labels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
     """Return all labels in these columns."""
     return {
-        format_label(value) for name in names for value in get_column(frame, name).dropna().unique()
+        format_label(value)
+        for name in names
+        for value in find_filled_cells(get_column(frame, name))
     }
 
 

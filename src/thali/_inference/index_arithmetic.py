@@ -19,6 +19,23 @@ def part_bounds(sizes: np.ndarray | Sequence[int]) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
+def find_distinct_keys(keys: np.ndarray, n_possible: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct keys, sorted, and the place of each key among them.
+
+    Keys are integers from 0 on, below `n_possible`.
+
+    Examples
+    --------
+    >>> [found.tolist() for found in find_distinct_keys(np.array([7, 2, 7]), 9)]
+    [[2, 7], [1, 0, 1]]
+    """
+    if n_possible > len(keys):
+        return np.unique(keys, return_inverse=True)
+    is_present = np.zeros(n_possible, bool)
+    is_present[keys] = True
+    return np.flatnonzero(is_present), (np.cumsum(is_present) - 1)[keys]
+
+
 def find_first(is_true: np.ndarray) -> int | None:
     """Return the flat index of the first true element; None if there is none.
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._data.column_readers import NO, YES
+from thali._data.column_readers import NO, YES, find_filled_cells
 from thali._data.column_roles import simplify_name
 from thali._inference.user_warnings import warn
 from thali._labels import format_label, format_plural
@@ -92,7 +92,7 @@ def _find_practice_rows(table: "RawTable", data: "Frozen") -> list[_PracticeRows
         if column in table.filter_columns or (cells.dtype.kind in "biufcmM" and not is_flag):
             continue
         try:
-            distinct_cells = cells.dropna().unique()
+            distinct_cells = find_filled_cells(cells)
         except TypeError:  # cells are lists
             continue
         if len(distinct_cells) > _MAX_DISTINCT:

@@ -276,7 +276,7 @@ def _find_tasks_of_answer(
 ) -> WideTasks | None:
     """Find the columns of the alternatives that a column of choices names or numbers."""
     respondent_column, task_column, none_column = role_columns
-    chosen_texts = {format_label(value) for value in frame[chosen_column].dropna().unique()}
+    chosen_texts = list_labels(frame, [chosen_column])
     number_by_text = match_places(_drop_none_words(chosen_texts) - {*_NUMBERS}, _NUMBERS)
     amount_columns = [name for name in other_columns if get_column(frame, name).dtype.kind == "f"]
     main_labels = set(listed_names) or _drop_none_words(chosen_texts)
@@ -393,10 +393,20 @@ def _find_numbered_tasks(frame: "pd.DataFrame", names: list[str]) -> dict[str, A
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
     """Return whether each choice is a cell of its row, as of offered options, and no place."""
+    if not _choose_cells(frame.head(_FIRST_ROWS), chosen, group):
+        return False
     choices = list_labels(frame, [chosen])
     places = {"", *group, *_NUMBERS[: len(group) + 1]}  # the last may be no choice
     if choices <= places or not choices <= list_labels(frame, group.values()) | {""}:
         return False
+    return _choose_cells(frame, chosen, group)
+
+
+_FIRST_ROWS = 1_000  # which refute most guesses
+
+
+def _choose_cells(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
+    """Return whether each choice is empty or a cell of its row."""
     answers, *cells = (
         np.array(list_texts(frame, name), object) for name in (chosen, *group.values())
     )

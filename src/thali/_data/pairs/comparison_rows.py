@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.index_arithmetic import sum_by_index
+from thali._inference.index_arithmetic import find_distinct_keys, sum_by_index
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -139,9 +139,8 @@ def build_fields(
         rows = rows.select_rows(is_positive)
     is_turned = rows.first > rows.second
     rows = rows.turn_rows(is_turned)
-    pair_keys, pair_index = np.unique(
-        rows.first.astype(np.int64) * n_options + rows.second, return_inverse=True
-    )
+    row_keys = rows.first.astype(np.int64) * n_options + rows.second
+    pair_keys, pair_index = find_distinct_keys(row_keys, n_options**2)
     wins, losses, tied = sum_by_index(pair_index, rows.counts, len(pair_keys))
     forward = answers = covariates = dates = None
     if knows_order:

@@ -28,6 +28,7 @@ from ..column_readers import (
     describe_columns,
     drop_self_comparisons,
     encode_labels,
+    find_filled_cells,
     get_column,
     list_labels,
     list_texts,
@@ -1107,7 +1108,7 @@ def _decode_verdict_column(
 ) -> TrialVerdicts:
     """Decode the outcome column; scores such as 3:1 are recognised."""
     verdict_column = columns.verdict[0]
-    distinct_cells = frame[verdict_column].dropna().unique()
+    distinct_cells = find_filled_cells(frame[verdict_column])
     code_name = "coded outcome"
     choice = "chosen"
     if columns.rejects:
