@@ -619,7 +619,8 @@ def _sum_level_probabilities(
     for block in iterate_slices(len(tastes), n_products, _BLOCK_UTILITIES):
         product_totals = np.zeros((len(tastes[block]), n_products))
         add_product_probabilities(tasks, workspace, tastes[block], row_product, product_totals)
-        level_totals[block] = product_totals @ level_indicators
+        # separate products keep rounding independent of the other draws
+        level_totals[block] = (product_totals[:, None] @ level_indicators)[:, 0]
     return level_totals.reshape(*beta.shape[:2], n_levels)
 
 
