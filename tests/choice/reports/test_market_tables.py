@@ -1,5 +1,4 @@
-"""Tables of shares, demand and best lines of a multinomial logit, product by product; the search for
-lines against all of them."""
+"""Tables of shares and demand of a multinomial logit, product by product."""
 
 from itertools import product
 

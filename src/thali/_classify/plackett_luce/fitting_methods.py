@@ -16,7 +16,7 @@ from thali._object_descriptions import Facts
 from thali._posterior.convergence_check import Advice
 from thali._posterior.posterior_interval import interval_tails
 from thali._posterior.posterior_tree import PosteriorTree, flatten_chains
-from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
+from thali.errors import Argument, ConvergenceWarning, Setting, ThaliWarning
 
 from ..posterior_datasets import list_nonzero_cells
 from ..row_weights import refuse_fractional_weights
@@ -137,15 +137,6 @@ class GibbsEngine(ChainEngine):
         self, model: "PlackettLuceRegression", columns: list[str], data: Any, run: "Run"
     ) -> Job:
         """Return the job of a fit by Gibbs sampling."""
-        if not isinstance(data, TrainingData):
-            raise ArgumentError(
-                Setting("method", "gibbs"),
-                " requires all rows in memory; pass arrays, or choose ",
-                Setting("method", "variational"),
-                " or ",
-                Setting("method", "map"),
-                " for a Dask array.",
-            )
         refuse_fractional_weights(data.counts, ("map", "variational"))
         return model._build_fit(data, run).build_job("")
 

@@ -252,7 +252,7 @@ class PlackettLuceRegression(Classifier):
         n_rows: int,
         run: Run,
     ) -> Job:
-        """Return the job of a fit, for rows in memory or Dask blocks."""
+        """Return the job of a fit to prepared rows, with warnings about the columns."""
         from ..covariates_and_labels import warn_about_constant_columns
         from .nonnegative_columns import build_scaling_advice, warn_about_columns
 

@@ -286,7 +286,7 @@ def maximise_class_weights(
     start: np.ndarray | None = None,
     max_passes: int = MAX_PASSES,
 ) -> MapFit:
-    r"""Return the most probable weights for a fixed a, rows in memory or Dask.
+    r"""Return the most probable weights for a fixed a.
 
     .. math::
 

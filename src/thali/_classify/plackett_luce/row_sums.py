@@ -168,8 +168,8 @@ class CovariateRows:
 
     codes: np.ndarray
     n_classes: int
-    p: Any
-    counts: np.ndarray | np.ndarray
+    p: int
+    counts: np.ndarray
     n: float
     n_rows: int
     threads: int

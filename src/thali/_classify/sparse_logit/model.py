@@ -53,9 +53,8 @@ class SparseMultinomialLogit(Classifier):
         coefficient their standard deviations are within 10 % of the posterior's; with fewer rows
         they are too small, for "variational" less so. "map" is the posterior mode for a fixed
         `eta`; it has no intervals, but coefficients of exactly 0, and scales to millions of rows.
-        All three accept sparse matrices without conversion, and process Dask arrays block by block,
-        which "auto" fits by "variational". The Gibbs sampler requires a dense matrix: "auto"
-        converts a sparse one if it chooses this sampler.
+        All three accept sparse matrices without conversion. The Gibbs sampler requires a dense
+        matrix: "auto" converts a sparse one if it chooses this sampler.
     eta : float above 0, optional
         Squared rate of the Laplace prior, which is a mixture of normal distributions whose variance
         is exponential (mean 2/eta). None learns it; `method="map"` then fixes it at its prior mean,
