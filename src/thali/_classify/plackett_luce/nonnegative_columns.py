@@ -215,7 +215,7 @@ _MAX_OTHER_SUM = 1e-6  # sum of all other columns of a row that one column domin
 
 
 class ColumnSummary(NamedTuple):
-    """Sums and maxima of columns of W; summaries of blocks can be added."""
+    """In how many rows each column of W dominates, and whether it is ever positive."""
 
     rows: int
     is_positive: np.ndarray  # (p,) whether the column is positive in a row
