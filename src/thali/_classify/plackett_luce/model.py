@@ -21,7 +21,7 @@ from ..classifier import Classifier
 from ..covariates_and_labels import list_covariate_names
 from .fitting_methods import ADVICE, ENGINES, WeightFit
 from .markov_chain import build_plackett_luce_prior
-from .nonnegative_columns import ColumnSummary, PlackettLuceDesign
+from .nonnegative_columns import PlackettLuceDesign
 from .posterior_draws import WeightPredictor, build_weights_table, compute_importances
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._posterior.convergence_check import Advice
-
-    from .row_sums import CovariateRows
 
 
 class PlackettLuceRegression(Classifier):
@@ -198,7 +196,13 @@ class PlackettLuceRegression(Classifier):
 
     def _build_fit_job(self, data: TrainingData, run: Run) -> Job:
         """Return the job of a fit to checked training data."""
-        from .nonnegative_columns import summarise_columns, warn_about_constants
+        from ..covariates_and_labels import warn_about_constant_columns
+        from .nonnegative_columns import (
+            build_scaling_advice,
+            summarise_columns,
+            warn_about_columns,
+            warn_about_constants,
+        )
 
         self._check_arguments()
         design = PlackettLuceDesign.fit(
@@ -209,10 +213,21 @@ class PlackettLuceRegression(Classifier):
         W = design.apply(data.matrix, data.first_row_indices())
         n_classes = len(self.classes_)
         rows = self._engine.prepare_rows(data._replace(matrix=W), n_classes, run)
-        class_counts = np.bincount(data.codes, data.counts, n_classes)
-        return self._build_row_job(
-            rows, design, summarise_columns(W, data.counts), class_counts, len(data.row), run
-        )
+        warn_about_constant_columns(design.standard, vars(self).get("feature_names_in_"))
+        if not is_quiet():
+            warn_about_columns(
+                summarise_columns(W, data.counts),
+                design.columns,
+                build_scaling_advice(self._transform, self.standardize),
+            )
+        self._design_ = design
+        self._columns_ = list(design.columns)
+        self._class_count_ = np.bincount(data.codes, data.counts, n_classes)
+        job = self._engine.build_job(self, self._columns_, rows, run)
+        job = replace(job, data=self._describe_size(len(data.row)))
+        if self._transform is not None or is_quiet():
+            return job
+        return replace(job, run=lambda: self._warn_about_fit(job.run()))
 
     def _sample_prior_draws(self, matrix: np.ndarray, rngs: Sequence[np.random.Generator]) -> Any:
         """Sample weights from the prior, and class codes (draws, n)."""
@@ -242,35 +257,6 @@ class PlackettLuceRegression(Classifier):
                 " for the maximum-likelihood estimate, in which most weights are exactly zero.",
             )
         build_plackett_luce_prior(self.a, self.a_range, self.b)
-
-    def _build_row_job(
-        self,
-        data: "TrainingData | CovariateRows",
-        design: PlackettLuceDesign,
-        column_summary: ColumnSummary,
-        class_count: np.ndarray,
-        n_rows: int,
-        run: Run,
-    ) -> Job:
-        """Return the job of a fit to prepared rows, with warnings about the columns."""
-        from ..covariates_and_labels import warn_about_constant_columns
-        from .nonnegative_columns import build_scaling_advice, warn_about_columns
-
-        warn_about_constant_columns(design.standard, vars(self).get("feature_names_in_"))
-        if not is_quiet():
-            warn_about_columns(
-                column_summary,
-                design.columns,
-                build_scaling_advice(self._transform, self.standardize),
-            )
-        self._design_ = design
-        self._columns_ = list(design.columns)
-        self._class_count_ = class_count
-        job = self._engine.build_job(self, self._columns_, data, run)
-        job = replace(job, data=self._describe_size(n_rows))
-        if self._transform is not None or is_quiet():
-            return job
-        return replace(job, run=lambda: self._warn_about_fit(job.run()))
 
     def _build_fit(self, source: TrainingData, run: Run) -> WeightFit:
         """Return the fit of training rows by Gibbs sampling, ready to run."""

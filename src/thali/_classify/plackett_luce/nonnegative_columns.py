@@ -58,23 +58,10 @@ class PlackettLuceDesign:
         standardization = None
         if standardize and transform is not None:
             standardization = compute_standardization(matrix, np.array(names, dtype=object), counts)
-        return cls.from_standardization(standardization, names, transform, matrix[:1])
-
-    @classmethod
-    def from_standardization(
-        cls,
-        standardization: Standardization | None,
-        names: Sequence[str],
-        transform: str | Callable[[np.ndarray], np.ndarray] | None,
-        example_row: np.ndarray,
-    ) -> "PlackettLuceDesign":
-        """Build the transformation for a known standardisation.
-
-        A row is required to find the columns that a callable returns.
-        """
         design = cls(tuple(names), transform, standardization, ())
         if callable(transform):
-            transformed: Any = transform(design._standardise(np.asarray(example_row, np.float64)))
+            # a row is required to find the columns that a callable returns
+            transformed: Any = transform(design._standardise(np.asarray(matrix[:1], np.float64)))
             column_names = getattr(transformed, "columns", None)
             if column_names is None:
                 n_columns = 0  # of another shape, which `apply` refuses

@@ -53,17 +53,6 @@ _APPROXIMATE = (
 )
 
 
-def check_normal_run(
-    model: "SparseMultinomialLogit", run: Run, n_rows: float, n_columns: int
-) -> None:
-    """Raise ArgumentError for chain arguments, or too many coefficients."""
-    if run.thin is not None and model.method != "auto":
-        refuse_chain_argument(
-            "thin", "polya-gamma", ", because draws from the chosen method are already independent"
-        )
-    check_approximation_size((len(model.classes_) - 1) * n_columns, n_rows)
-
-
 class CoefficientFit(ChainFit[Any]):
     """Base of the fits that draw coefficients: the posterior tree and its means."""
 
@@ -137,7 +126,14 @@ class NormalApproximationFit(CoefficientFit):
     def prepare(self, run: Run) -> None:
         """Check the size of the problem; forecast the run time, and warn if it is long."""
         super().prepare(run)
-        check_normal_run(self.model, run, float(self.source.counts.sum()), self.n_columns)
+        if run.thin is not None and self.model.method != "auto":
+            refuse_chain_argument(
+                "thin",
+                "polya-gamma",
+                ", because draws from the chosen method are already independent",
+            )
+        n_coefficients = (len(self.classes) - 1) * self.n_columns
+        check_approximation_size(n_coefficients, float(self.source.counts.sum()))
         self.forecast = self._forecast_approximation(run)
 
     def _forecast_approximation(self, run: Run) -> Forecast:
@@ -160,19 +156,18 @@ class NormalApproximationFit(CoefficientFit):
     def problem(self) -> CoefficientProblem:
         """Data and prior as the approximation reads them."""
         matrix = self.source.matrix
-        n_rows = matrix.shape[0]
         if is_sparse(matrix):
             matrix = build_sparse_columns(
                 matrix, self.design.standardization, self.prior.intercept
             ).store_by_rows()
         return build_coefficient_problem(
             matrix,
-            self.source.codes[:n_rows],
+            self.source.codes,
             len(self.classes),
             self.design.reference_index,
             self.prior,
             False,
-            self.source.counts[:n_rows],
+            self.source.counts,
         )
 
     @cached_property
@@ -233,7 +228,7 @@ class CoefficientSamplingEngine(ChainEngine):
         standardised_data = data
         if not is_sparse(data.matrix):
             standardised_data = data._replace(matrix=design.standardization.varying(data.matrix))
-        return ENGINES[model.method_].fit_class(model, standardised_data, run, design).build_job("")
+        return model._build_fit(standardised_data, run).build_job("")
 
     def iterate_probabilities(
         self, model: "SparseMultinomialLogit", predictor: LogitDesign, matrix: np.ndarray

@@ -670,16 +670,15 @@ def fit_normal_approximation(
     problem: CoefficientProblem, eta: float | None, is_variational: bool = False
 ) -> NormalPosterior:
     """Return the Laplace or variational normal posterior."""
-    expand = partial(
-        expand_log_likelihood, problem, n_radii=choose_radii(problem, float(problem.counts.sum()))
-    )
+    expand = partial(expand_log_likelihood, problem, n_radii=choose_radii(problem))
     if is_variational:
         return fit_variational_approximation(problem, eta, expand)
     return fit_laplace_approximation(problem, eta, expand)
 
 
-def choose_radii(problem: CoefficientProblem, n_rows: float) -> int:
-    """Return how many radii the quadrature rule needs for this many rows."""
+def choose_radii(problem: CoefficientProblem) -> int:
+    """Return how many radii the quadrature rule needs for the rows of a problem."""
+    n_rows = float(problem.counts.sum())
     if has_few_rows(n_rows, (problem.classes - 1) * problem.covariates.shape[0]):
         return RADII_OF_FEW_ROWS
     return RADII_OF_MANY_ROWS

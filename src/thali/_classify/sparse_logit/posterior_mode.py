@@ -28,11 +28,7 @@ from thali.errors import DataError
 
 from ..covariates_and_labels import is_sparse
 from ..posterior_datasets import list_nonzero_cells
-from .covariate_columns import (
-    DenseColumns,
-    SparseColumns,
-    compute_class_probabilities,
-)
+from .covariate_columns import DenseColumns, build_sparse_columns, compute_class_probabilities
 from .gibbs_sweep import INTERCEPT_VARIANCE
 
 if TYPE_CHECKING:
@@ -282,25 +278,13 @@ def build_observed_rows(
     design: "LogitDesign", data: "TrainingData", prior: "CoefficientPrior"
 ) -> "ObservedRows":
     """Return covariates and prior for a fit of the posterior mode."""
-    from .covariate_columns import DenseColumns, build_sparse_columns
-
     if is_sparse(data.matrix):
         columns: Any = build_sparse_columns(data.matrix, design.standardization, prior.intercept)
     else:
         columns = DenseColumns(design.standardization.varying(data.matrix), prior.intercept)
-    return observe_classes(design, columns, data.codes, data.counts)
-
-
-def observe_classes(
-    design: "LogitDesign",
-    columns: DenseColumns | SparseColumns,
-    codes: np.ndarray,
-    counts: np.ndarray,
-) -> "ObservedRows":
-    """Return rows with the given columns and class codes, for a fit at the mode."""
     free_classes = np.flatnonzero(np.arange(len(design.classes)) != design.reference_index)
-    is_class = (codes[:, None] == free_classes).astype(float)
-    return ObservedRows(columns, is_class, counts, len(design.columns))
+    is_class = (data.codes[:, None] == free_classes).astype(float)
+    return ObservedRows(columns, is_class, data.counts, len(design.columns))
 
 
 def build_maximum_job(
