@@ -63,7 +63,7 @@ class Chooser:
     directions: np.ndarray
     is_estimate: bool = False
     df: float = np.inf  # degrees of freedom of Student's t, for an estimate
-    search_draws: int = 200  # draws used by a search
+    demand_draws: int = 200  # draws used by demand curves
     has_individuals: bool = True  # whether respondents differ
 
     def compute_once(self, key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:

@@ -486,7 +486,7 @@ def report_demand(model: "MarketMethods", settings: AnswerSettings) -> Finding |
     if settings.market is None or settings.price is None:
         return None
     chooser = model._build_chooser()
-    chooser = chooser.thin(chooser.search_draws)
+    chooser = chooser.thin(chooser.demand_draws)
     market = parse_markets(chooser.data.scheme, settings.market)[0]
     is_priced = [parse_number(format_label(at)) is not None for at in market.table[settings.price]]
     prices = list_tested_numbers(chooser, settings.price)

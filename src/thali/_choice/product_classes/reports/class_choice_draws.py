@@ -36,7 +36,7 @@ _MAX_SAMPLE_PRODUCTS = 8
 class ClassChooser(Chooser):
     """Respondents and the product classes that they own, in every draw."""
 
-    search_draws = 24  # with 4,000 occasions each
+    demand_draws = 24  # with 4,000 occasions each
 
     draws: Particles
     data: "ExperimentDesign"
