@@ -1,7 +1,7 @@
 """Sets of pairs of objects, of which one is the most similar, as indices."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,9 +11,6 @@ from thali._data.triplets.triplet_tables import list_pairs
 from thali._inference.index_arithmetic import part_bounds
 from thali._labels import index_labels, suggest
 from thali.errors import ArgumentError, DataError
-
-if TYPE_CHECKING:
-    pass
 
 # (start, first, second) -> blocks: slice of pairs, probabilities (draws, pairs)
 IteratePairSets = Callable[[np.ndarray, np.ndarray, np.ndarray], Iterator[tuple[slice, np.ndarray]]]
