@@ -10,7 +10,7 @@ import numpy as np
 from thali._labels import format_label, is_number
 
 from .column_guesses import asks_for_odd, encode_cells
-from .column_readers import classify_yes_no, find_filled_cells, get_column
+from .column_readers import FIRST_ROWS, classify_yes_no, find_filled_cells, get_column
 from .column_roles import (
     ALTERNATIVE,
     AVAILABLE,
@@ -194,7 +194,7 @@ def find_marked_column(
 
 def has_marks(column: "pd.Series") -> bool:
     """Return whether a column contains only yes and no."""
-    if column.iloc[:_FIRST_ROWS].nunique() > 2:
+    if column.iloc[:FIRST_ROWS].nunique() > 2:
         return False
     is_yes, is_wrong = _read_marks(column)
     return not is_wrong.any() and 0 < is_yes.sum() < column.count()
@@ -449,7 +449,7 @@ def are_often_equal(frame: "pd.DataFrame", columns: Sequence[str]) -> bool:
 
 def compute_share_equal(frame: "pd.DataFrame", columns: Sequence[str]) -> float:
     """Return the share of rows, among the first ones, with equal cells in two columns."""
-    first, second = (get_column(frame, name).iloc[:_FIRST_ROWS].astype(object) for name in columns)
+    first, second = (get_column(frame, name).iloc[:FIRST_ROWS].astype(object) for name in columns)
     return float((first == second).mean())
 
 
@@ -652,4 +652,3 @@ _MIN_ANSWERED = 0.5  # share of answered sets in a column of choices
 _MIN_SETS = 10  # from which on one yes in each set is not due to chance
 _FIRST_CELLS = 20
 _MAX_EQUAL = 0.05  # share of rows of comparisons that may compare an option with itself
-_FIRST_ROWS = 1_000  # rows that show whether a column has more than two values

@@ -263,12 +263,12 @@ def list_labels(frame: "pd.DataFrame", names: Iterable[str]) -> set[str]:
 
 def iterate_distinct_cells(column: "pd.Series") -> Iterator[Any]:
     """Yield the distinct cells of the first rows, which refute most guesses, then of all rows."""
-    if len(column) > _FIRST_ROWS:
-        yield column.iloc[:_FIRST_ROWS].unique()
+    if len(column) > FIRST_ROWS:
+        yield column.iloc[:FIRST_ROWS].unique()
     yield column.unique()
 
 
-_FIRST_ROWS = 1_000
+FIRST_ROWS = 1_000  # which refute most guesses about a column
 
 
 def list_texts(frame: "pd.DataFrame", name: str) -> list[str]:

@@ -31,6 +31,7 @@ from thali._data.column_guesses import (
     question_respondent,
 )
 from thali._data.column_readers import (
+    FIRST_ROWS,
     check_columns,
     classify_yes_no,
     get_column,
@@ -606,7 +607,7 @@ def _refuse_single_options(frame: pd.DataFrame, option_columns: tuple[str, ...])
     """Raise DataError if each option of many pairs occurs once, as texts of answers do."""
     if len(frame) < _MIN_PAIRS or len(option_columns) != 2:
         return
-    for n_rows in (_FIRST_ROWS, None):
+    for n_rows in (FIRST_ROWS, None):
         cells = pd.concat([get_column(frame, name).iloc[:n_rows] for name in option_columns])
         if not cells.is_unique:
             return
@@ -618,7 +619,6 @@ def _refuse_single_options(frame: pd.DataFrame, option_columns: tuple[str, ...])
 
 
 _MIN_PAIRS = 20  # rows
-_FIRST_ROWS = 1_000  # rows that show that options occur again
 
 
 def _doubt_error(reading: Reading, data_kinds: tuple[str, ...]) -> DataError:

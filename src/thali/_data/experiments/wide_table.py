@@ -25,6 +25,7 @@ from ..choice_marks import (
 )
 from ..column_guesses import encode_cells, find_divided_columns
 from ..column_readers import (
+    FIRST_ROWS,
     add_note,
     get_column,
     list_labels,
@@ -76,7 +77,6 @@ _PLACED = re.compile(
 _NO_ALTERNATIVE = re.compile(r"0|-\d+|9+")
 _SIGNS = {"-1", "1"}
 _NUMBERS = tuple(str(k) for k in range(1, 100))
-_FIRST_ROWS = 1_000  # rows that show whether cells may be names of alternatives
 LACKING = "(lacks it)"  # cell of an alternative without a column of the attribute
 _LONG = ("respondent", "task", "alternative", "chosen")  # columns of the long table that is made
 
@@ -246,7 +246,7 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
     joined_names = "\n".join(["", *names, ""]).casefold()
     label_columns = []
     for name in names:
-        column = get_column(frame, name).iloc[:_FIRST_ROWS]
+        column = get_column(frame, name).iloc[:FIRST_ROWS]
         if not has_numbers(column):
             cells = _drop_none_words(
                 format_label(cell).casefold() for cell in column.dropna().unique()
@@ -393,16 +393,13 @@ def _find_numbered_tasks(frame: "pd.DataFrame", names: list[str]) -> dict[str, A
 
 def _contain_choices(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
     """Return whether each choice is a cell of its row, as of offered options, and no place."""
-    if not _choose_cells(frame.head(_FIRST_ROWS), chosen, group):
+    if not _choose_cells(frame.head(FIRST_ROWS), chosen, group):
         return False
     choices = list_labels(frame, [chosen])
     places = {"", *group, *_NUMBERS[: len(group) + 1]}  # the last may be no choice
     if choices <= places or not choices <= list_labels(frame, group.values()) | {""}:
         return False
     return _choose_cells(frame, chosen, group)
-
-
-_FIRST_ROWS = 1_000  # which refute most guesses
 
 
 def _choose_cells(frame: "pd.DataFrame", chosen: str, group: dict[str, str]) -> bool:
