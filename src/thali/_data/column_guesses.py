@@ -11,7 +11,7 @@ import numpy as np
 from thali._labels import format_label
 from thali.errors import Argument, DataError, Message, Setting
 
-from .column_readers import get_column, is_row_number, list_labels, list_texts
+from .column_readers import find_filled_cells, get_column, is_row_number, list_labels, list_texts
 from .column_roles import (
     ALTERNATIVE,
     BEST,
@@ -395,7 +395,7 @@ def _is_date(series: "pd.Series") -> bool:
         return True
     if has_numbers(series):
         return False
-    cells = list(series.dropna().unique()[:_MAX_CHECKED_CELLS])
+    cells = list(find_filled_cells(series)[:_MAX_CHECKED_CELLS])
     time_types = (datetime.date, datetime.time, datetime.timedelta)
     return bool(cells) and all(
         isinstance(cell, time_types) or _DATE.match(str(cell).strip()) for cell in cells
@@ -444,7 +444,7 @@ _QUESTIONS = {
 def guess_question(frame: "pd.DataFrame", used_columns: Collection[str]) -> str:
     """Return "odd" or "best" if names of columns, or texts of all rows, ask for it; else ""."""
     names = [name for name in column_names(frame) if name not in used_columns]
-    constants = [cells[0] for name in names if len(cells := frame[name].dropna().unique()) == 1]
+    constants = [cells[0] for name in names if len(cells := find_filled_cells(frame[name])) == 1]
     texts = [*names, *map(format_label, constants)]
     found = [question for question, words in _QUESTIONS.items() if any(map(words.search, texts))]
     if len(found) != 1:

@@ -32,6 +32,7 @@ from ..column_readers import (
     describe_cells,
     describe_columns,
     encode_column,
+    find_filled_cells,
     get_column,
     is_row_number,
     iterate_distinct_cells,
@@ -927,7 +928,7 @@ def _strip_question(columns: tuple[str, ...]) -> tuple[str, ...]:
 def _parse_ranks(frame: Any) -> Any:
     """Return the table with ordinals such as "1st choice" replaced by numbers."""
     parsed_columns = {
-        name: column.map({cell: _parse_rank(cell) for cell in column.dropna().unique()})
+        name: column.map({cell: _parse_rank(cell) for cell in find_filled_cells(column)})
         for name, column in frame.items()
         if column.dtype.kind not in "iuf"
     }

@@ -27,6 +27,7 @@ from ..column_guesses import encode_cells, find_divided_columns
 from ..column_readers import (
     FIRST_ROWS,
     add_note,
+    find_filled_cells,
     get_column,
     list_labels,
     list_texts,
@@ -249,7 +250,7 @@ def _list_answer_columns(frame: "pd.DataFrame", names: list[str]) -> list[str]:
         column = get_column(frame, name).iloc[:FIRST_ROWS]
         if not has_numbers(column):
             cells = _drop_none_words(
-                format_label(cell).casefold() for cell in column.dropna().unique()
+                format_label(cell).casefold() for cell in find_filled_cells(column)
             )
             if len(cells) > 1 and all(
                 (f"\n{cell}" in joined_names or f"{cell}\n" in joined_names)

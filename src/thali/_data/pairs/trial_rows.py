@@ -775,7 +775,7 @@ _MIN_CODES = 10  # different codes, which numbers without a 0 or 9 are not by ch
 
 def _has_level_codes(cells: Any) -> bool:
     """Return whether numbers are codes such as 21132, with a digit for each attribute's level."""
-    texts = set(map(format_label, cells.head(_CHECKED_ROWS).dropna().unique()))
+    texts = set(map(format_label, find_filled_cells(cells.head(_CHECKED_ROWS))))
     has_one_length = len({*map(len, texts)}) == 1
     return len(texts) >= _MIN_CODES and has_one_length and all(map(_LEVEL_CODE.fullmatch, texts))
 
@@ -789,7 +789,7 @@ def _have_shared_labels(frame: "pd.DataFrame", side_columns: SideColumns) -> boo
     ):
         return False
     return any(  # the first rows are enough for most
-        not set.isdisjoint(*({*rows[name].dropna().unique()} for name in side_columns.columns))
+        not set.isdisjoint(*({*find_filled_cells(rows[name])} for name in side_columns.columns))
         for rows in (frame.iloc[:_CHECKED_ROWS], frame)
     )
 
