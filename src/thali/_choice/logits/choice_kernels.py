@@ -143,12 +143,3 @@ def exponentiate(utility: Any, n_rows: Any) -> None:
     """Replace utilities, each 0 or less, by their exponentials."""
     for k in range(n_rows):
         utility[k] = fast_exp(utility[k])
-
-
-@vectorised
-def sum_column(column: Any, weights: Any) -> Any:
-    """Return the weighted sum of a column."""
-    total = 0.0
-    for k in range(column.size):
-        total += column[k] * weights[k]
-    return total

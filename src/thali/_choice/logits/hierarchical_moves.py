@@ -53,7 +53,7 @@ from thali._inference.numerics.hamiltonian_trajectories import (
     sum_squares,
 )
 
-from .choice_kernels import person_rows, sum_column, write_probabilities
+from .choice_kernels import person_rows, write_probabilities
 
 N_TASTE_STEPS = 2  # of a trajectory of one person
 N_POPULATION_STEPS = 3  # of a trajectory of the population
@@ -162,7 +162,7 @@ def write_likelihood_slope(problem: Any, space: Any, beta: Any, n: Any, slope: A
     for t in part_range(problem.first_task, n):
         space.utility[problem.chosen_row[t] - first] -= 1.0
     for i in range(beta.size):
-        slope[i] = -sum_column(problem.columns[i, first:stop], space.utility)
+        slope[i] = -dot(problem.columns[i, first:stop], space.utility)
     convert_slope(problem, space.taste, slope)
     return log_likelihood
 
