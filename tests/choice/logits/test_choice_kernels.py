@@ -6,7 +6,7 @@ import pytest
 from thali._choice.logits.choice_kernels import (
     TaskColumns,
     add_product_probabilities,
-    build_person_workspace,
+    allocate_utilities,
     write_log_probabilities,
 )
 
@@ -36,7 +36,7 @@ def make_case(spread):
 def test_log_probabilities_of_choices_are_those_of_numpy(spread):
     tasks, tastes, expected = make_case(spread)
     found = np.full(5, np.nan)
-    write_log_probabilities(tasks, build_person_workspace(tasks), tastes, found)
+    write_log_probabilities(tasks, allocate_utilities(tasks), tastes, found)
     np.testing.assert_allclose(found, expected[CHOSEN_ROW], rtol=1e-12, atol=1e-13)
 
 
@@ -45,7 +45,7 @@ def test_probabilities_of_products_are_those_of_numpy(spread):
     tasks, tastes, expected = make_case(spread)
     found = np.ones((2, 4))
     two_draws = np.stack([np.zeros_like(tastes), tastes])
-    add_product_probabilities(tasks, build_person_workspace(tasks), two_draws, ROW_PRODUCT, found)
+    add_product_probabilities(tasks, allocate_utilities(tasks), two_draws, ROW_PRODUCT, found)
     sums = np.bincount(ROW_PRODUCT, np.exp(expected), minlength=4)
     np.testing.assert_allclose(found[1], 1.0 + sums, rtol=1e-12)
     assert found[0].sum() == pytest.approx(4.0 + 5.0)

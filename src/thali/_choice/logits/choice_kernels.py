@@ -25,57 +25,41 @@ class TaskColumns(NamedTuple):
     chosen_row: np.ndarray  # (tasks,)
 
 
-class PersonWorkspace(NamedTuple):
-    """Scratch arrays of the tasks of one person."""
-
-    taste: np.ndarray  # (p,)
-    utility: np.ndarray  # (most rows of a person,)
-
-
-def build_person_workspace(problem: Any) -> PersonWorkspace:
-    """Allocate the scratch arrays for people one by one."""
+def allocate_utilities(problem: Any) -> np.ndarray:
+    """Return a scratch array of as many utilities as a person has rows at most."""
     person_starts = problem.first_row[problem.first_task]
-    return PersonWorkspace(
-        np.zeros(len(problem.columns)), np.zeros(np.diff(person_starts).max(initial=1))
-    )
+    return np.zeros(np.diff(person_starts).max(initial=1))
 
 
 @compiled
-def write_log_probabilities(problem: Any, space: Any, tastes: Any, log_probabilities: Any) -> None:
+def write_log_probabilities(
+    problem: Any, utility: Any, tastes: Any, log_probabilities: Any
+) -> None:
     """Write log probabilities of all choices (tasks,) at tastes (N, p)."""
     for n in range(len(tastes)):
-        copy_tastes(tastes, n, space)
         first, stop = person_rows(problem, n)
-        write_utilities(problem, space, n)
+        write_utilities(problem, tastes[n], utility, n)
         for t in part_range(problem.first_task, n):
-            log_probabilities[t] = space.utility[problem.chosen_row[t] - first]
-        exponentiate(space.utility, stop - first)
+            log_probabilities[t] = utility[problem.chosen_row[t] - first]
+        exponentiate(utility, stop - first)
         for t in part_range(problem.first_task, n):
             total = 0.0
             for k in range(problem.first_row[t] - first, problem.first_row[t + 1] - first):
-                total += space.utility[k]
+                total += utility[k]
             log_probabilities[t] -= math.log(total)
 
 
 @compiled
 def add_product_probabilities(
-    problem: Any, space: Any, tastes: Any, row_product: Any, totals: Any
+    problem: Any, utility: Any, tastes: Any, row_product: Any, totals: Any
 ) -> None:
     """Add probabilities of rows at tastes (draws, N, p) to those of products (draws, products)."""
     for draw in range(len(tastes)):
         for n in range(tastes.shape[1]):
-            copy_tastes(tastes[draw], n, space)
-            write_probabilities(problem, space, n)
+            write_probabilities(problem, tastes[draw, n], utility, n)
             first, stop = person_rows(problem, n)
             for k in range(stop - first):
-                totals[draw, row_product[first + k]] += space.utility[k]
-
-
-@scalar
-def copy_tastes(tastes: Any, n: Any, space: Any) -> None:
-    """Copy the tastes of person n to the workspace."""
-    for i in range(space.taste.size):
-        space.taste[i] = tastes[n, i]
+                totals[draw, row_product[first + k]] += utility[k]
 
 
 @scalar
@@ -86,39 +70,38 @@ def person_rows(problem: Any, n: Any) -> Any:
 
 
 @scalar
-def write_probabilities(problem: Any, space: Any, n: Any) -> Any:
+def write_probabilities(problem: Any, taste: Any, utility: Any, n: Any) -> Any:
     """Write choice probabilities of person n's rows; return the log probability of all choices.
 
-    Tastes are those in `space.taste`; the probabilities are written into `space.utility`.
+    The probabilities are written into `utility`.
     """
     first, stop = person_rows(problem, n)
-    log_likelihood = write_utilities(problem, space, n)
-    exponentiate(space.utility, stop - first)
+    log_likelihood = write_utilities(problem, taste, utility, n)
+    exponentiate(utility, stop - first)
     product = 1.0  # of the sums of several tasks: one logarithm serves them all
     for t in part_range(problem.first_task, n):
         begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first
         total = 0.0
         for k in range(begin, end):
-            total += space.utility[k]
+            total += utility[k]
         product *= total
         if product > MAX_PRODUCT:
             log_likelihood -= math.log(product)
             product = 1.0
         scale = 1.0 / total
         for k in range(begin, end):
-            space.utility[k] *= scale
+            utility[k] *= scale
     return log_likelihood - math.log(product)
 
 
 @scalar
-def write_utilities(problem: Any, space: Any, n: Any) -> Any:
+def write_utilities(problem: Any, taste: Any, utility: Any, n: Any) -> Any:
     """Write utilities of person n's rows minus the largest of the task; sum those of choices."""
     first, stop = person_rows(problem, n)
-    utility = space.utility
     for k in range(stop - first):
         utility[k] = 0.0
-    for i in range(space.taste.size):
-        add_column(utility, problem.columns[i, first:stop], space.taste[i])
+    for i in range(taste.size):
+        add_column(utility, problem.columns[i, first:stop], taste[i])
     total = 0.0
     for t in part_range(problem.first_task, n):
         begin, end = problem.first_row[t] - first, problem.first_row[t + 1] - first

@@ -320,15 +320,13 @@ def _compute_choice_log_probabilities(
     problem: "TasteProblem", tastes: Sequence[np.ndarray]
 ) -> np.ndarray:
     """Return log probabilities of all choices, shape (chains, draws, tasks)."""
-    from .choice_kernels import TaskColumns, build_person_workspace, write_log_probabilities
+    from .choice_kernels import TaskColumns, allocate_utilities, write_log_probabilities
 
     tasks = TaskColumns(problem.columns, problem.first_task, problem.first_row, problem.chosen_row)
-    workspace = build_person_workspace(tasks)
+    utility = allocate_utilities(tasks)
     log_probabilities = np.empty((len(tastes), len(tastes[0]), len(problem.chosen_row)))
     for chain, draw in np.ndindex(log_probabilities.shape[:2]):
-        write_log_probabilities(
-            tasks, workspace, tastes[chain][draw], log_probabilities[chain, draw]
-        )
+        write_log_probabilities(tasks, utility, tastes[chain][draw], log_probabilities[chain, draw])
     return log_probabilities
 
 
@@ -601,7 +599,7 @@ def _sum_level_probabilities(
     beta: np.ndarray, data: "ChoiceExperiment", coding: "Coding"
 ) -> np.ndarray:
     """Return the expected number of choices of each level, shape (chain, draw, level)."""
-    from .choice_kernels import TaskColumns, add_product_probabilities, build_person_workspace
+    from .choice_kernels import TaskColumns, add_product_probabilities, allocate_utilities
 
     choices = encode_choices(data, coding)
     tasks = TaskColumns(
@@ -610,7 +608,7 @@ def _sum_level_probabilities(
         np.array(choices.first_row, np.int64),
         np.array(choices.chosen_row, np.int64),
     )
-    workspace = build_person_workspace(tasks)
+    utility = allocate_utilities(tasks)
     row_product = np.array(data.row_product, np.int64)
     level_indicators = build_level_indicators(data.scheme, data.products)
     n_products, n_levels = level_indicators.shape
@@ -618,7 +616,7 @@ def _sum_level_probabilities(
     level_totals = np.empty((len(tastes), n_levels))
     for block in iterate_slices(len(tastes), n_products, _BLOCK_UTILITIES):
         product_totals = np.zeros((len(tastes[block]), n_products))
-        add_product_probabilities(tasks, workspace, tastes[block], row_product, product_totals)
+        add_product_probabilities(tasks, utility, tastes[block], row_product, product_totals)
         # separate products keep rounding independent of the other draws
         level_totals[block] = (product_totals[:, None] @ level_indicators)[:, 0]
     return level_totals.reshape(*beta.shape[:2], n_levels)

@@ -157,7 +157,7 @@ def write_population_slope(problem: Any, state: Any, space: Any, n: Any, beta: A
 def write_likelihood_slope(problem: Any, space: Any, beta: Any, n: Any, slope: Any) -> Any:
     """Return the log-likelihood of person n's choices; write its slope by beta."""
     write_tastes(problem, beta, space.taste)
-    log_likelihood = write_probabilities(problem, space, n)
+    log_likelihood = write_probabilities(problem, space.taste, space.utility, n)
     first, stop = person_rows(problem, n)
     for t in part_range(problem.first_task, n):
         space.utility[problem.chosen_row[t] - first] -= 1.0
@@ -209,7 +209,7 @@ def add_curvature(problem: Any, space: Any, beta: Any, n: Any, curvature: Any) -
     convert_slope(problem, space.taste, space.momentum)
     if problem.price >= 0:  # the scale changes all coefficients: D has a full column
         space.momentum[problem.price] = 1.0
-    write_probabilities(problem, space, n)
+    write_probabilities(problem, space.taste, space.utility, n)
     first, stop = person_rows(problem, n)
     columns = problem.columns[:, first:stop]
     for t in part_range(problem.first_task, n):
