@@ -172,18 +172,21 @@ class _PlainChoices(NamedTuple):
 
 def _gather_plain_choices(rows: SetAnswersBySize, n_options: int) -> _PlainChoices:
     """Return how often options are chosen, and out of which sets."""
-    from scipy.sparse import csr_array
-
     chosen = np.concatenate([members[:, 0] for members in rows.members])
     blocks = []
     for _, row_block in rows.iterate_blocks(_PLAIN_POINTS):
         (members,) = row_block.members
-        starts = np.arange(0, members.size + 1, members.shape[1])
-        membership = csr_array(
-            (np.ones(members.size), members.ravel(), starts), shape=(len(members), n_options)
-        )
+        membership = _arrange_by_option(np.ones(members.shape), members, n_options)
         blocks.append((membership, row_block.counts))
     return _PlainChoices(np.bincount(chosen, rows.counts, n_options), blocks)
+
+
+def _arrange_by_option(values: np.ndarray, members: np.ndarray, n_options: int) -> Any:
+    """Return values of members of sets (rows, m) as a sparse matrix (rows, n_options)."""
+    from scipy.sparse import csr_array
+
+    starts = np.arange(0, members.size + 1, members.shape[1])
+    return csr_array((values.ravel(), members.ravel(), starts), (len(members), n_options))
 
 
 class ChoiceSetDensity(Density):
@@ -385,8 +388,6 @@ class ChoiceSetDensity(Density):
 
     def _expand_plain_choices(self, point: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return log-likelihood, gradient and curvature by worths; rows are multiplied at once."""
-        from scipy.sparse import csr_array
-
         n = self.n_options
         log_worths = self._log_worths(point)
         weights = np.exp(log_worths - log_worths.max())
@@ -404,10 +405,8 @@ class ChoiceSetDensity(Density):
             expected_times = counts[:, None] * p
             times_expected = np.bincount(members.ravel(), expected_times.ravel(), n)
             gradient[:n, 0] += np.bincount(members[:, 0], counts, n) - times_expected
-            starts = np.arange(0, members.size + 1, members.shape[1])
-            shape = (len(members), n)
-            by_row = csr_array((p.ravel(), members.ravel(), starts), shape)
-            times_by_row = csr_array((expected_times.ravel(), members.ravel(), starts), shape)
+            by_row = _arrange_by_option(p, members, n)
+            times_by_row = _arrange_by_option(expected_times, members, n)
             curvature[:n, :n] += np.diag(times_expected) - (times_by_row.T @ by_row).toarray()
         return log_likelihood, gradient, curvature
 
