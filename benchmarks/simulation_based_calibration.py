@@ -4,9 +4,9 @@ fit, ranks.
     python benchmarks/simulation_based_calibration.py [--small] [--only TEXT] [--tables]
 
 One line a case: the number of quantities ranked, the smallest p-value of uniform ranks times their
-number (what `helpers.calibration` of the tests judges by; below 0.0001 the case is out of calibration), the
-largest standardised error of a mean rank, the median number of nearly independent draws of the
-quantity with the fewest, and CPU seconds. `--tables` prints all quantities, `--small` runs 5 data
+number (what `helpers.calibration` of the tests judges by; below 0.0001 the case is out of
+calibration), the largest standardised error of a mean rank, the median number of nearly
+independent draws of the quantity with the fewest, and CPU seconds. `--tables` prints all quantities, `--small` runs 5 data
 sets a case, `--only` the cases whose names hold a text.
 """
 
@@ -22,10 +22,6 @@ import pandas as pd
 import thali as th
 from thali._aspects.likelihoods import Additive, Custom, Elimination
 from thali._aspects.priors import FiniteFeatures, Given, IndianBuffet
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from helpers.calibration import calibrate  # noqa: E402
 
 CHAIN = {"draws": 100, "tune": 100, "chains": 1}
 TREE = "((a:0.3,b:0.3):0.7,c:1.0,d:1.0);"
@@ -289,6 +285,9 @@ def cases():
 
 def main(small=False, only="", tables=False) -> int:
     """Run the cases, print a line of each, and return how many are out of calibration."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from helpers.calibration import calibrate
+
     n = 5 if small else 200
     print(f"{'case':<52}{'quantities':>11}{'p x them':>10}{'max |z|':>9}{'draws':>7}{'CPU s':>7}")
     wrong, whole = 0, time.process_time()

@@ -16,10 +16,6 @@ import numpy as np
 
 import thali as th
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
-from helpers.calibration import calibrate  # noqa: E402
-
 RUN = {"draws": 400, "tune": 300, "chains": 1}
 LEVELS = (0.5, 0.9)
 CASES = {
@@ -44,6 +40,9 @@ def held(ranks: np.ndarray, level: float) -> tuple[float, float]:
 
 def main(small: bool) -> None:
     """Print a line for each case."""
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+    from helpers.calibration import calibrate
+
     for name, settings in CASES.items():
         begin = time.process_time()
         model = th.SparseMultinomialLogit(**(RUN | settings))
