@@ -1,19 +1,17 @@
 """Leaderboards from files of battles: seconds and memory, and beside other programs in the same
 run.
 
-    python benchmarks/leaderboard_speed.py [--small] [--models 300] [--battles 2000000] [--judges 0] [--weeks
-    0]
-                                 [--arena-rank PYTHON] [--evalica PYTHON] [--choix PYTHON]
+    python benchmarks/leaderboard_speed.py [--small] [--models 300] [--battles 2000000]
+        [--judges 0] [--weeks 0] [--arena-rank PYTHON] [--evalica PYTHON] [--choix PYTHON]
 
 Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed
 popularity, 25 % of ties; log discriminations of judges, if there are any, with one of .5) and
 written to a Parquet file. Each program reads the file in a process of its own, with one thread of
-BLAS: thali by counts of equal votes, as its page on leaderboards says, the others, in the
-environment whose Python is given, as their pages say (`pip install arena-rank`, `evalica` or
-`choix`, with pandas and pyarrow). CPU seconds are those of the second of two rounds, so that
-nothing is compiled, and of reading and fitting together. Where the
-models agree (ties half a win of either, maximum likelihood) so must the log worths: the largest
-difference is given. With `--judges` or `--weeks` thali alone runs, once, with judges or periods.
+BLAS. thali counts equal votes first, as its page on leaderboards says; the others run as their
+pages say, in the environment whose Python is given (`pip install arena-rank`, `evalica` or `choix`,
+with pandas and pyarrow). CPU seconds are of reading and fitting together, in the second of two
+rounds, in which nothing is compiled. Where the models agree (ties half a win of either, maximum
+likelihood) so must the log worths: the largest difference is given. With `--judges` or `--weeks` thali alone runs, once, with judges or periods.
 """
 
 import argparse

@@ -4,8 +4,9 @@ about the closest two.
     python benchmarks/next_question.py [--options 6,10,20] [--truths 10] [--small]
         [--strategies random,adaptive] [--best ""] [--at-once 5] [--seed 1]
 
-Truths are worths of the Bradley-Terry-Luce model with exponential distributions. A strategy asks m = 10 x options questions; after .75
-m and m answers the mean absolute error of the posterior mean of all pairs' probabilities is noted.
+Truths are worths of the Bradley-Terry-Luce model with exponential distributions. A strategy asks
+m = 10 x options questions; after .75 m and m answers the mean absolute error of the posterior mean
+of all pairs' probabilities is noted.
 
     random     a pair at random
     balanced   all pairs in random order, then again
@@ -20,10 +21,9 @@ them; of random questions that is looked at after every fifth. Beside them:
     racing     balanced questions among the options that are left; one leaves when the 95 % interval
                (Wilson) of its chosen share against another lies below 1/2, and the last is the best
 
-The share of answers is noted that the best possible plan, made
-with the truth known, would save: the plan that minimises the expected squared error of all pairs'
-probabilities, by their Fisher information and the curvature of the prior, against all pairs equally
-often.
+The share of answers is noted that the best possible plan, made with the truth known, would save:
+the plan that minimises the expected squared error of all pairs' probabilities, by their Fisher
+information and the curvature of the prior, against all pairs equally often.
 
 `--small` runs a part.
 """
