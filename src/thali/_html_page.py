@@ -27,7 +27,9 @@ def build_policy(scripts: list[str]) -> str:
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts
     ]
     script_sources = " ".join(f"'sha256-{digest}'" for digest in digests)
-    script_directive = f" script-src {script_sources};" if scripts else ""
+    script_directive = ""
+    if scripts:
+        script_directive = f" script-src {script_sources};"
     return (
         f"default-src 'none'; img-src data:; style-src 'unsafe-inline';{script_directive} base-uri"
         " 'none'; form-action 'none'"

@@ -145,12 +145,12 @@ def calibrate(
 
 
 def _is_classifier(model: Any) -> bool:
-    """Whether `fit` takes covariates and classes."""
+    """Return whether `fit` takes covariates and classes."""
     return isinstance(model, th.PlackettLuceRegression | th.SparseMultinomialLogit)
 
 
 def _copy_with_fixed_prior(model: Any, design: Any) -> Any:
-    """An unfitted copy whose prior does not depend on the answers."""
+    """Return an unfitted copy whose prior does not depend on the answers."""
     if not isinstance(model, th.LatentFeatureModel | th.AdditiveClustering):
         return type(model)(**model.get_params())
     data = model._convert_data(design)
@@ -160,7 +160,7 @@ def _copy_with_fixed_prior(model: Any, design: Any) -> Any:
 
 
 def fix_prior(likelihood: Any, data: Any) -> Any:
-    """The likelihood with a prior of sigma that is fixed by these data."""
+    """Return the likelihood with a prior of sigma that is fixed by these data."""
     if (
         not isinstance(likelihood, th.likelihoods.Additive)
         or likelihood.fixed_sigma(data) is not None

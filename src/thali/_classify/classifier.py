@@ -47,10 +47,9 @@ class Classifier(Predictions, MarkovChainModel):
     """Base of the classifiers, usable with scikit-learn's tools.
 
     scikit-learn itself is not required. A subclass has `_build_fit_job(data, run)` for
-    `TrainingData`, and
-    `_sample_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), and codes
-    are positions in `classes_`. If a fit fails, all attributes that it has set are deleted, so that
-    a model is never half fitted.
+    `TrainingData`, and `_sample_prior_draws(matrix, rngs)`. The matrix is a C-contiguous array of
+    float (n, d); class codes are positions in `classes_`. If a fit fails, all attributes that it
+    has set are deleted, so that a model is never half fitted.
 
     Attributes
     ----------

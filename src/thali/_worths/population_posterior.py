@@ -184,8 +184,8 @@ class WorthProblem:
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
         arrays = {name: array.reshape(*shape, *array.shape[1:]) for name, array in arrays.items()}
         derived = _DerivedDraws(draws, self.single_data, self.has_ties, shape)
-        if count_pairs(self.single_data.n_options) <= MAX_PAIRS:
-            n_pairs = count_pairs(self.single_data.n_options)
+        n_pairs = count_pairs(self.single_data.n_options)
+        if n_pairs <= MAX_PAIRS:
             arrays["choice_probability"] = defer((*shape, n_pairs), derived.compute_pairs)
             coordinates |= all_pair_coordinates(option_labels)
         has_questions = len(self.single_data.questions(self.has_ties).counts) <= MAX_PAIRS
